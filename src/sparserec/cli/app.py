@@ -1,0 +1,12 @@
+"""Builds the command line from the command files. A new command is one file and one line here."""
+
+from __future__ import annotations
+
+import typer
+
+
+def build_app() -> typer.Typer:
+    """Import the commands only when the command line runs."""
+    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+                      help="Small graph recommenders, sparse from the first training step to the device.")
+    return app
