@@ -1,0 +1,22 @@
+"""What was observed: interactions, readers, splits, named data sets, the built-in sample and training batches."""
+
+from sparserec.data.ids import IdMap
+from sparserec.data.interactions import Interactions, ItemInfo
+from sparserec.data.reading import read_source
+from sparserec.data.sampling import Batch, Sampler
+from sparserec.data.source import ReadReport, Source
+from sparserec.data.splits import PROTOCOLS, Split, split_interactions
+
+__all__ = [
+    "PROTOCOLS",
+    "Batch",
+    "IdMap",
+    "Interactions",
+    "ItemInfo",
+    "ReadReport",
+    "Sampler",
+    "Source",
+    "Split",
+    "read_source",
+    "split_interactions",
+]

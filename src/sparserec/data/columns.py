@@ -1,0 +1,212 @@
+"""From id columns of one or more parts to a Source: filters, numbering, duplicates, and the report of it all."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from sparserec.data.ids import IdMap, number_ids
+from sparserec.data.interactions import Interactions
+from sparserec.data.problems import BadValueError, EmptyDataError, MissingColumnError
+from sparserec.data.source import ReadReport, Source
+
+PART_NAMES = ("train", "valid", "test")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Id columns of one part as read: Arrow arrays or numpy arrays of one length, int64 or text."""
+
+    users: Any
+    items: Any
+    ratings: np.ndarray | None = None
+    times: np.ndarray | None = None
+    where: str = "input"
+    dropped: dict[str, int] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+    def select(self, chosen: np.ndarray, reason: str) -> Columns:
+        """The rows where `chosen` is set; the others are counted under `reason`."""
+        left_out = int(len(chosen) - np.count_nonzero(chosen))
+        if left_out == 0:
+            return self
+        return replace(
+            self,
+            users=_pick(self.users, chosen),
+            items=_pick(self.items, chosen),
+            ratings=None if self.ratings is None else self.ratings[chosen],
+            times=None if self.times is None else self.times[chosen],
+            dropped={**self.dropped, reason: self.dropped.get(reason, 0) + left_out},
+        )
+
+
+def _pick(column: Any, chosen: np.ndarray) -> Any:
+    return column[chosen] if isinstance(column, np.ndarray) else column.filter(chosen)
+
+
+def build_source(
+    parts: dict[str, Columns], report: ReadReport, min_rating: float | None = None, core: int | None = None
+) -> Source:
+    """Number the ids of all parts together and build the Source; `report` says where the columns came from."""
+    parts = {name: _rated(part, min_rating) for name, part in parts.items()}
+    dropped: Counter[str] = Counter()
+    for part in parts.values():
+        dropped.update(part.dropped)
+    if sum(len(part) for part in parts.values()) == 0:
+        where = ", ".join(part.where for part in parts.values())
+        raise EmptyDataError(f"{where}: no interactions" + (f" ({_reasons(dropped)})" if dropped else ""))
+    numbered = _number(parts)
+    if core is not None and core > 1:
+        numbered = _core(numbered, core, dropped)
+    built = _interactions(numbered, dropped)
+    return _source(built, report, dropped)
+
+
+def _rated(part: Columns, min_rating: float | None) -> Columns:
+    """Turn ratings into observed or not: at least `min_rating` counts as observed."""
+    if min_rating is None:
+        return part
+    if part.ratings is None:
+        raise MissingColumnError(f"{part.where}: min_rating needs a rating column; name it with --rating-col")
+    return part.select(part.ratings >= min_rating, f"rating below {min_rating:g}")
+
+
+@dataclass(frozen=True)
+class _Numbered:
+    users: dict[str, np.ndarray]
+    items: dict[str, np.ndarray]
+    times: dict[str, np.ndarray] | None
+    user_ids: IdMap
+    item_ids: IdMap
+
+
+def _number(parts: dict[str, Columns]) -> _Numbered:
+    users, user_ids = number_ids(_joined([part.users for part in parts.values()]))
+    items, item_ids = number_ids(_joined([part.items for part in parts.values()]))
+    timed = {name: part.times for name, part in parts.items() if part.times is not None}
+    return _Numbered(
+        _apart(users, parts),
+        _apart(items, parts),
+        timed if len(timed) == len(parts) else None,
+        user_ids,
+        item_ids,
+    )
+
+
+def _joined(columns: list[Any]) -> Any:
+    """One Arrow column of all parts; numbers become texts when any part has texts."""
+    import pyarrow as pa
+
+    arrays: list[Any] = []
+    for column in columns:
+        chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+        arrays += [chunk if isinstance(chunk, pa.Array) else pa.array(chunk) for chunk in chunks]
+    kinds = {array.type for array in arrays}
+    if len(kinds) > 1:
+        arrays = [array.cast(pa.large_string()) for array in arrays]
+    return pa.chunked_array(arrays)
+
+
+def _apart(codes: np.ndarray, parts: dict[str, Columns]) -> dict[str, np.ndarray]:
+    ends = np.cumsum([len(part) for part in parts.values()])[:-1]
+    return dict(zip(parts, np.split(codes, ends)))
+
+
+def _core(numbered: _Numbered, core: int, dropped: Counter[str]) -> _Numbered:
+    """Leave out users and items with fewer than `core` distinct interactions, again and again until none is left."""
+    users = np.concatenate(list(numbered.users.values()))
+    items = np.concatenate(list(numbered.items.values()))
+    whole = Interactions.from_codes(users, items, numbered.user_ids, numbered.item_ids)
+    kept = np.ones(len(whole), bool)
+    while True:
+        user_counts = np.bincount(whole.users[kept], minlength=whole.n_users)
+        item_counts = np.bincount(whole.items[kept], minlength=whole.n_items)
+        good = kept & (user_counts[whole.users] >= core) & (item_counts[whole.items] >= core)
+        if np.array_equal(good, kept):
+            break
+        kept = good
+    if not kept.any():
+        raise EmptyDataError(f"core={core} leaves no interactions; choose a smaller core")
+    good_user, good_item = user_counts > 0, item_counts > 0
+    rows = {
+        name: good_user[numbered.users[name]] & good_item[numbered.items[name]] for name in numbered.users
+    }
+    dropped[f"user or item with fewer than {core} interactions"] += sum(
+        int((~row).sum()) for row in rows.values()
+    )
+    return _Numbered(
+        {name: _renumber(codes[rows[name]], good_user) for name, codes in numbered.users.items()},
+        {name: _renumber(codes[rows[name]], good_item) for name, codes in numbered.items.items()},
+        None
+        if numbered.times is None
+        else {name: times[rows[name]] for name, times in numbered.times.items()},
+        numbered.user_ids.take(np.flatnonzero(good_user)),
+        numbered.item_ids.take(np.flatnonzero(good_item)),
+    )
+
+
+def _renumber(codes: np.ndarray, good: np.ndarray) -> np.ndarray:
+    return (np.cumsum(good, dtype=np.int32) - 1)[codes]
+
+
+def _interactions(numbered: _Numbered, dropped: Counter[str]) -> dict[str, Interactions]:
+    """Interactions per part; a pair of an earlier part is left out of later ones: it could never be recommended."""
+    built: dict[str, Interactions] = {}
+    for name in numbered.users:
+        times = None if numbered.times is None else numbered.times[name]
+        part = Interactions.from_codes(
+            numbered.users[name], numbered.items[name], numbered.user_ids, numbered.item_ids, times
+        )
+        dropped["repeat of another row"] += part.duplicates
+        for earlier, other in built.items():
+            seen = np.isin(_keys(part), _keys(other), assume_unique=True)
+            if seen.any():
+                dropped[f"{name} pair that is also in {earlier}"] += int(seen.sum())
+                part = part.select(~seen)
+        built[name] = part
+    return built
+
+
+def _keys(part: Interactions) -> np.ndarray:
+    return part.users.astype(np.int64) * part.n_items + part.items
+
+
+def _source(built: dict[str, Interactions], report: ReadReport, dropped: Counter[str]) -> Source:
+    train = built["train"]
+    if len(train) == 0:
+        raise EmptyDataError(f"{', '.join(report.files) or 'input'}: the train part has no interactions")
+    notes = list(report.notes)
+    counts = train.user_counts()
+    if (counts == 0).any():
+        notes.append(f"{int((counts == 0).sum()):,} users have no train interaction")
+    total = sum(len(part) for part in built.values())
+    full = replace(
+        report,
+        users=train.n_users,
+        items=train.n_items,
+        parts={name: len(part) for name, part in built.items()},
+        density=total / (train.n_users * train.n_items),
+        dropped={reason: count for reason, count in dropped.items() if count},
+        notes=tuple(notes),
+    )
+    return Source(train, built.get("valid"), built.get("test"), full)
+
+
+def _reasons(dropped: Counter[str]) -> str:
+    return "; ".join(f"{count:,} rows dropped: {reason}" for reason, count in dropped.items())
+
+
+def finite_numbers(values: np.ndarray, where: str, column: str, first_line: int) -> np.ndarray:
+    """Check that a rating or time column has only finite numbers; `first_line` is the line of row 0."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise BadValueError(
+            f"{where}:{bad[0] + first_line}: column {column!r} has no usable number here ({len(bad):,} such rows); "
+            "fix or remove these rows"
+        )
+    return values

@@ -1,0 +1,60 @@
+"""The ways interaction data can be wrong: one named error each, saying where it is and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sparserec.errors import DataError
+
+
+class UnreadableFileError(DataError):
+    """A file is missing, is not what its name says, or ends too early."""
+
+
+class EmptyDataError(DataError):
+    """There is nothing to read, or nothing is left after filtering."""
+
+
+class MalformedLineError(DataError):
+    """A line does not have the form of the rest of the file."""
+
+
+class IdRangeError(DataError):
+    """An id is negative, too large or too long."""
+
+
+class EmptyUserError(DataError):
+    """A user is listed without any interaction."""
+
+
+class MissingColumnError(DataError):
+    """A table has no column for something that is needed."""
+
+
+class BadValueError(DataError):
+    """A rating, time or id cell cannot be understood."""
+
+
+class EncodingError(DataError):
+    """A text file is not UTF-8."""
+
+
+class UnknownFormatError(DataError):
+    """Nothing we know how to read."""
+
+
+class ProtocolError(DataError):
+    """A split protocol does not exist or does not fit the data."""
+
+
+class SamplingError(DataError):
+    """Batches cannot be drawn from this training set."""
+
+
+class DownloadError(DataError):
+    """A named data set could not be fetched or is not what it should be."""
+
+
+def place(path: Path | str, line: int | None = None) -> str:
+    """`file:line`, the form editors turn into a link."""
+    return f"{path}:{line}" if line is not None else str(path)
