@@ -1,0 +1,37 @@
+"""How good a model is: streaming full ranking, metrics, and whether a difference means anything."""
+
+from sparserec.evaluation.held_out import Evaluation, evaluate
+from sparserec.evaluation.metrics import (
+    GROUPS,
+    METRICS,
+    Listed,
+    coverage,
+    per_user,
+    popularity_thirds,
+    summarise,
+)
+from sparserec.evaluation.ranking import NO_ITEM, Listing, UserVectors, tile_shape, top_items
+from sparserec.evaluation.significance import Comparison, Spread, compare, holm, paired, seed_spread
+
+__all__ = [
+    "GROUPS",
+    "METRICS",
+    "NO_ITEM",
+    "Comparison",
+    "Evaluation",
+    "Listed",
+    "Listing",
+    "Spread",
+    "UserVectors",
+    "compare",
+    "coverage",
+    "evaluate",
+    "holm",
+    "paired",
+    "per_user",
+    "popularity_thirds",
+    "seed_spread",
+    "summarise",
+    "tile_shape",
+    "top_items",
+]

@@ -1,0 +1,156 @@
+"""The k best items of each user out of all items, in a fixed amount of memory.
+
+Scores exist only one tile (some users x some items) at a time. A tile is one matrix product; a compiled
+scan then merges it into each user's running list. The scan looks up the items to hide only when a score
+beats the worst of that list, so masking costs next to nothing and the tile is read once.
+
+Ties: items are visited in ascending order and enter a list behind every score that is not smaller, so of
+equal scores the lower item id always comes first. That is exact for the scores as computed; the last bit of
+a score may depend on the tile's shape, as the matrix product sums in a different order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numba
+import numpy as np
+import torch
+
+from sparserec.errors import DataError, SettingError, TrainingError
+
+if TYPE_CHECKING:
+    from sparserec.progress import Progress
+
+UserVectors = Callable[[np.ndarray], torch.Tensor]
+Listing = tuple[np.ndarray, np.ndarray]  # offsets over all users, and their items ascending
+
+NO_ITEM = -1  # fills the list of a user who has seen all but fewer than k items
+_GROUP = 64  # scores compared at once: a few vector instructions instead of 64 branches
+
+
+def top_items(
+    user_vectors: UserVectors,
+    item_vectors: torch.Tensor,  # (n_items, dim)
+    users: np.ndarray,
+    k: int,
+    seen: Sequence[Listing],
+    scratch_bytes: int = 32 << 20,
+    progress: Progress | None = None,
+) -> np.ndarray:  # int32 (len(users), k), best first
+    """Rank all items for `users`, leaving out those listed in `seen`; see the module for ties and memory.
+
+    Besides the result and what the caller holds, memory stays below `scratch_bytes` and what `user_vectors`
+    needs for one chunk of users, however many users and items there are.
+    """
+    n_items, dim = item_vectors.shape
+    if not 0 < k <= n_items:
+        raise SettingError(f"k = {k}: must be between 1 and the number of items, {n_items}")
+    rows, hidden = _plain(users), _hidden(seen, users)
+    best_item = np.full((len(users), k), NO_ITEM, dtype=np.int32)
+    chunk, block = tile_shape(len(users), n_items, dim, k, scratch_bytes)
+    scratch = item_vectors.new_empty(chunk * block)
+    best_score = np.empty((chunk, k), dtype=np.float32)
+    for start in range(0, len(users), chunk):
+        some = users[start : start + chunk]
+        vectors = user_vectors(some).to(item_vectors)
+        filled = np.zeros(len(some), dtype=np.int32)
+        for first in range(0, n_items, block):
+            part = item_vectors[first : first + block]
+            tile = scratch[: len(some) * len(part)].view(len(some), len(part))
+            scores = torch.mm(vectors, part.T, out=tile).cpu().numpy()
+            if not _merge(scores, first, rows[start:], hidden, best_item[start:], best_score, filled):
+                raise TrainingError("a score is not a number: the vectors to evaluate hold NaN or infinity")
+        if progress is not None:
+            progress.advance(len(some))
+    return best_item
+
+
+def tile_shape(n_users: int, n_items: int, dim: int, k: int, scratch_bytes: int) -> tuple[int, int]:
+    """How many users and how many items one tile holds so that all scratch fits in `scratch_bytes`.
+
+    A quarter at most goes to the users' vectors and running lists, the rest to the scores.
+    """
+    per_user = 4 * (dim + k + 1)
+    chunk = max(1, min(n_users, 1024, scratch_bytes // 4 // per_user))
+    block = max(1, min(n_items, 4096, (scratch_bytes - chunk * per_user) // (4 * chunk)))
+    return chunk, block
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """A contiguous read-only int32 view: one type for the compiled scan, whatever the caller's flags are."""
+    view = np.ascontiguousarray(array, dtype=np.int32).view()
+    view.flags.writeable = False
+    return view
+
+
+def _hidden(seen: Sequence[Listing], users: np.ndarray) -> tuple[Listing, ...]:
+    """`seen` ready for the scan, which checks no bounds: users beyond a listing are refused here."""
+    if users.min(initial=0) < 0:
+        raise DataError(f"user {users.min()} to be ranked for: user numbers start at 0")
+    n_users = int(users.max(initial=-1)) + 1
+    for offsets, _ in seen:
+        if len(offsets) <= n_users:
+            raise DataError(f"user {n_users - 1} is not among the {len(offsets) - 1} users of the seen items")
+    nothing = (np.zeros(n_users + 1), np.zeros(0))
+    return tuple((_plain(offsets), _plain(items)) for offsets, items in seen or [nothing])
+
+
+@numba.njit(cache=True)
+def _merge(scores, first, users, seen, best_item, best_score, filled):  # type: ignore[no-untyped-def]
+    """Merge one tile into the running lists; False when a score that matters is NaN."""
+    k = best_score.shape[1]
+    width = scores.shape[1]
+    for row in range(scores.shape[0]):
+        line = scores[row]
+        for start in range(0, width, _GROUP):
+            group = line[start : start + _GROUP]
+            if filled[row] == k and len(group) == _GROUP and not _any_above(group, best_score[row, k - 1]):
+                continue
+            for column in range(start, start + len(group)):
+                score = line[column]
+                if np.isnan(score):
+                    return False
+                if filled[row] == k and score <= best_score[row, k - 1]:
+                    continue
+                item = first + column
+                if _is_seen(seen, users[row], item):
+                    continue
+                filled[row] = _insert(best_item[row], best_score[row], filled[row], item, score)
+    return True
+
+
+@numba.njit(cache=True, inline="always")
+def _any_above(group, worst):  # type: ignore[no-untyped-def]
+    """Whether any of `_GROUP` scores beats `worst` or is NaN; of fixed length and without branches, hence fast."""
+    above = 0
+    for place in range(_GROUP):
+        above += not (group[place] <= worst)
+    return above != 0
+
+
+@numba.njit(cache=True)
+def _is_seen(seen, user, item):  # type: ignore[no-untyped-def]
+    for offsets, items in seen:
+        low, high = offsets[user], offsets[user + 1]
+        while low < high:
+            middle = (low + high) // 2
+            if items[middle] < item:
+                low = middle + 1
+            else:
+                high = middle
+        if low < offsets[user + 1] and items[low] == item:
+            return True
+    return False
+
+
+@numba.njit(cache=True)
+def _insert(items, scores, filled, item, score):  # type: ignore[no-untyped-def]
+    """Insert behind all scores that are not smaller and return the new length; a full list loses its last."""
+    place = min(filled, len(items) - 1)
+    while place > 0 and scores[place - 1] < score:
+        items[place], scores[place] = items[place - 1], scores[place - 1]
+        place -= 1
+    items[place], scores[place] = item, score
+    return min(filled + 1, len(items))
