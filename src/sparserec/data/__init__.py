@@ -6,6 +6,7 @@ from sparserec.data.reading import read_source
 from sparserec.data.sampling import Batch, Sampler
 from sparserec.data.source import ReadReport, Source
 from sparserec.data.splits import PROTOCOLS, Split, split_interactions
+from sparserec.data.world import make_world
 
 __all__ = [
     "PROTOCOLS",
@@ -17,6 +18,7 @@ __all__ = [
     "Sampler",
     "Source",
     "Split",
+    "make_world",
     "read_source",
     "split_interactions",
 ]
