@@ -35,7 +35,9 @@ class _Lines:
             return
         self.last = now
         left = (now - self.start) / max(self.done, 1) * (self.total - self.done)
-        print(f"{self.label}: {self.done}/{self.total} {note} ({left:.0f} s left)", file=sys.stderr, flush=True)
+        print(
+            f"{self.label}: {self.done}/{self.total} {note} ({left:.0f} s left)", file=sys.stderr, flush=True
+        )
 
 
 class _Bar:
@@ -56,8 +58,13 @@ def progress(label: str, total: int, quiet: bool = False, every_seconds: float =
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
         from rich.progress import Progress as RichProgress
 
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(),
-                   TextColumn("{task.fields[note]}"), TimeRemainingColumn())
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[note]}"),
+            TimeRemainingColumn(),
+        )
         with RichProgress(*columns, console=Console(stderr=True), transient=True) as bar:
             yield _Bar(bar, bar.add_task(label, total=total, note=""))
     else:

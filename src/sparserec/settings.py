@@ -21,7 +21,9 @@ class Settings(BaseModel):
         try:
             return cls.model_validate(values)
         except ValidationError as error:
-            raise SettingError("\n".join(_explain(cls, problem, where) for problem in error.errors())) from None
+            raise SettingError(
+                "\n".join(_explain(cls, problem, where) for problem in error.errors())
+            ) from None
 
 
 def _explain(model: type[BaseModel], problem: Any, where: str) -> str:

@@ -1,0 +1,20 @@
+"""Parts of sparse training: pure functions, random generators passed in."""
+
+from sparserec.exploration.candidates import Reading, draw_candidates
+from sparserec.exploration.init import active_target, nmf_support, positions_per_block, uniform_support
+from sparserec.exploration.nmf import Factors, factorise
+from sparserec.exploration.prune_and_regrow import (
+    Exploration,
+    fill_support,
+    magnitude_share,
+    mark_dropped,
+    prune_and_regrow,
+    split_quota,
+)
+from sparserec.exploration.schedule import cosine_drop_fraction, explores_after
+
+__all__ = [
+    "Exploration", "Factors", "Reading", "active_target", "cosine_drop_fraction", "draw_candidates", "explores_after",
+    "factorise", "fill_support", "magnitude_share", "mark_dropped", "nmf_support", "positions_per_block",
+    "prune_and_regrow", "split_quota", "uniform_support",
+]  # fmt: skip

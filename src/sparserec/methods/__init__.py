@@ -1,0 +1,28 @@
+"""The ideas compared. A new method is one file and one line in METHODS."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sparserec.errors import SettingError
+from sparserec.methods.base import Context, Method, Moment, Phase, PhaseResult
+from sparserec.methods.dense import Dense, DenseSettings
+from sparserec.methods.small_dense import SmallDense, SmallDenseSettings
+from sparserec.methods.sparserec import SparseRec, SparseRecSettings
+
+METHODS: dict[str, tuple[type, type]] = {
+    "sparserec": (SparseRec, SparseRecSettings),
+    "dense": (Dense, DenseSettings),
+    "small_dense": (SmallDense, SmallDenseSettings),
+}
+
+
+def make_method(name: str, settings: dict[str, Any] | None = None) -> Method:
+    """The named method with these settings; the rest are its defaults."""
+    if name not in METHODS:
+        raise SettingError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
+    kind, settings_kind = METHODS[name]
+    return kind(settings_kind.parse(settings or {}, f"settings of {name}"))
+
+
+__all__ = ["METHODS", "Context", "Method", "Moment", "Phase", "PhaseResult", "make_method"]

@@ -1,0 +1,13 @@
+"""Where parameters live and how they are updated."""
+
+from sparserec.table.base import EntryDropout, Shape, State, Table, Update
+from sparserec.table.dense import DenseTable
+from sparserec.table.initial import InitialValues
+from sparserec.table.ledger import Ledger, paper_formula_bytes, total
+from sparserec.table.sparse import Candidates, SparseTable
+from sparserec.table.storage import byte_matched_dim
+
+__all__ = [
+    "Candidates", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "Shape", "SparseTable", "State", "Table",
+    "Update", "byte_matched_dim", "paper_formula_bytes", "total",
+]  # fmt: skip

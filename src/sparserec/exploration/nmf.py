@@ -1,0 +1,111 @@
+"""Non-negative matrix factorisation of the interactions, in a child process and cached by data hash.
+
+scikit-learn's coordinate descent (the paper's solver) needs several dense (nodes, rank) arrays. In a child process
+that memory is given back when it ends and is measured by itself; the parent only reads the sparse result.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sparserec.data import Interactions
+from sparserec.errors import TrainingError
+from sparserec.files import cache_folder, replacing
+from sparserec.progress import progress
+
+
+@dataclass(frozen=True)
+class NmfInfo:
+    """What the factorisation cost and gave."""
+
+    seconds: float
+    peak_bytes: int
+    density_users: float
+    density_items: float
+    iterations: int
+    cached: bool
+
+
+@dataclass(frozen=True)
+class Factors:
+    """Non-zeros of both factors: entries of the stacked (users then items, rank) matrix."""
+
+    rows: np.ndarray  # int32
+    columns: np.ndarray  # int16 or int32
+    values: np.ndarray  # float32, > 0
+    rank: int
+    info: NmfInfo
+
+    def scaled_entries(self, n_users: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Entries with column k of both factors scaled to equal norm; the product does not change."""
+        is_user = self.rows < n_users
+        norms = []
+        for mask in (is_user, ~is_user):
+            squares = np.bincount(self.columns[mask], self.values[mask].astype(np.float64) ** 2, self.rank)
+            norms.append(np.sqrt(np.maximum(squares, 1e-30)))
+        ratio = np.sqrt(norms[1] / norms[0])
+        scale = np.where(is_user, ratio[self.columns], 1.0 / ratio[self.columns])
+        return self.rows, self.columns.astype(np.int32), (self.values * scale).astype(np.float32)
+
+    def strongest(self, n_rows: int, n_users: int) -> np.ndarray:
+        """The component in which each row is largest (rank where a row is empty)."""
+        rows, columns, values = self.scaled_entries(n_users)
+        order = np.lexsort((columns, values, rows))
+        best = np.full(n_rows, self.rank, np.int32)
+        best[rows[order]] = columns[order]  # the last write of a row is its largest value
+        return best
+
+
+def factorise(train: Interactions, rank: int, iterations: int, seed: int, quiet: bool = True) -> Factors:
+    """Factors of the train matrix, from the cache or a child process.
+
+    The cache key is the hash of the numbered pairs: the same data in another numbering is another factorisation.
+    """
+    name = f"{_numbered_hash(train)}-{rank}-{iterations}-{seed}"
+    path = cache_folder() / "nmf" / f"{name}.npz"
+    cached = path.exists()
+    if not cached:
+        with replacing(path) as temporary:
+            _run_child(train, rank, iterations, seed, temporary, quiet)
+    with np.load(path, allow_pickle=False) as stored:
+        info = json.loads(str(stored["info"]))
+        return Factors(
+            stored["rows"], stored["columns"], stored["values"], rank, NmfInfo(**info, cached=cached)
+        )
+
+
+def _numbered_hash(train: Interactions) -> str:
+    import hashlib
+
+    digest = hashlib.sha256(f"{train.n_users},{train.n_items},".encode())
+    digest.update(np.ascontiguousarray(train.users).data)
+    digest.update(np.ascontiguousarray(train.items).data)
+    return digest.hexdigest()[:24]
+
+
+def _run_child(train: Interactions, rank: int, iterations: int, seed: int, out: Path, quiet: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        pairs = Path(folder) / "pairs.npz"
+        np.savez(pairs, users=train.users, items=train.items, shape=np.array([train.n_users, train.n_items]))
+        command = [sys.executable, "-m", "sparserec.exploration.nmf_child"]
+        command += [str(pairs), str(out), str(rank), str(iterations), str(seed)]
+        with (
+            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child,
+            progress("factorising (NMF)", iterations, quiet) as bar,
+        ):
+            assert child.stdout is not None and child.stderr is not None
+            for line in child.stdout:
+                bar.advance(1, line.strip())
+            problem = child.stderr.read()
+        if child.returncode != 0:
+            last = problem.strip().splitlines()[-1] if problem.strip() else f"exit code {child.returncode}"
+            raise TrainingError(
+                f"the NMF child process failed ({last}); use init=uniform or fewer nmf_iterations"
+            )

@@ -1,0 +1,118 @@
+"""Exact top-k without sorting or copying: radix select on the bits of |x|, ties broken by position.
+
+Magnitudes of float32 numbers order like their bit patterns, so two histograms of 65,536 bins give the exact k-th
+value. Histograms of parts add up, which is what lets blocks live in different processes later.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+MAGNITUDE = 0x7FFFFFFF
+SIGN = 0x80000000
+
+
+@njit(cache=True)
+def _histogram(keys, segments, skip_negative, high_wanted, counts):  # type: ignore[no-untyped-def]
+    """Count the high halves of the keys (high_wanted < 0) or the low halves below one high half."""
+    for s in range(segments.shape[0]):
+        for e in range(segments[s, 0], segments[s, 1]):
+            if skip_negative and (keys[e] & SIGN):
+                continue
+            key = keys[e] & MAGNITUDE
+            if high_wanted < 0:
+                counts[key >> 16] += 1
+            elif (key >> 16) == high_wanted:
+                counts[key & 0xFFFF] += 1
+
+
+@njit(cache=True)
+def _bin_of(counts, k, largest):  # type: ignore[no-untyped-def]
+    """The bin that holds the k-th key from the chosen end, and how many of it are wanted."""
+    left = k
+    for step in range(counts.shape[0]):
+        index = counts.shape[0] - 1 - step if largest else step
+        if counts[index] >= left:
+            return index, left
+        left -= counts[index]
+    return -1, left
+
+
+def kth_key(
+    values: np.ndarray,  # float32, flat
+    segments: np.ndarray,  # int64 (n, 2): half-open index ranges to look at, in order
+    k: int,
+    largest: bool,
+    skip_negative: bool = False,
+) -> tuple[int, int]:
+    """(key, ties): the k-th magnitude from the chosen end as bits, and how many entries equal to it are among the k."""
+    keys = values.view(np.uint32)
+    counts = np.zeros(1 << 16, np.int64)
+    _histogram(keys, segments, skip_negative, -1, counts)
+    if k < 1 or k > counts.sum():
+        raise ValueError(f"cannot select {k} of {counts.sum()} entries")
+    high, left = _bin_of(counts, k, largest)
+    counts[:] = 0
+    _histogram(keys, segments, skip_negative, high, counts)
+    low, ties = _bin_of(counts, left, largest)
+    return int(high) << 16 | int(low), int(ties)
+
+
+@njit(cache=True)
+def _mark_smallest(keys, segments, key, ties, chosen):  # type: ignore[no-untyped-def]
+    for s in range(segments.shape[0]):
+        for e in range(segments[s, 0], segments[s, 1]):
+            magnitude = keys[e] & MAGNITUDE
+            if magnitude < key:
+                chosen[e] = True
+            elif magnitude == key and ties > 0:
+                chosen[e] = True
+                ties -= 1
+
+
+def mark_smallest(values: np.ndarray, segments: np.ndarray, k: int, chosen: np.ndarray) -> None:
+    """Set chosen[e] for the k smallest magnitudes in the segments; of equal ones the first are taken."""
+    if k <= 0:
+        return
+    key, ties = kth_key(values, segments, k, largest=False)
+    _mark_smallest(values.view(np.uint32), segments, key, ties, chosen)
+
+
+@njit(cache=True)
+def _take_largest(keys, rows, first_row, last_row, start, width, key, ties, out):  # type: ignore[no-untyped-def]
+    """Positions of one block whose key is above the threshold, plus the first `ties` equal ones."""
+    written = 0
+    for index in range(first_row, last_row):
+        for column in range(width):
+            bits = keys[index, start + column]
+            if bits & SIGN:
+                continue
+            if bits > key or (bits == key and ties > 0):
+                if bits == key:
+                    ties -= 1
+                out[written] = rows[index] * width + column
+                written += 1
+    return written, ties
+
+
+def take_largest(
+    scores: np.ndarray,  # float32 (rows, dim): >= 0 eligible, negative not
+    rows: np.ndarray,  # int32 row ids of the scores, ascending
+    part: tuple[int, int],  # half-open range of score rows to look at
+    blocks: list[tuple[int, int]],
+    k: int,
+) -> list[np.ndarray]:
+    """Positions (row * width + column, ascending) per block of the k largest scores; ties by (block, row, column)."""
+    empty = [np.empty(0, np.int32) for _ in blocks]
+    if k <= 0:
+        return empty
+    dim = scores.shape[1]
+    key, ties = kth_key(
+        scores.reshape(-1), np.array([[part[0] * dim, part[1] * dim]]), k, True, skip_negative=True
+    )
+    buffer, taken, keys = np.empty(k, np.int32), [], scores.view(np.uint32)
+    for start, width in blocks:
+        count, ties = _take_largest(keys, rows, part[0], part[1], start, width, key, ties, buffer)
+        taken.append(buffer[:count].copy())
+    return taken

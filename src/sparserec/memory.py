@@ -1,0 +1,96 @@
+"""Resident memory of this process: now, and the peak since a phase began."""
+
+from __future__ import annotations
+
+import resource
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+_STATUS = Path("/proc/self/status")
+_CLEAR = Path("/proc/self/clear_refs")
+
+
+def _status_bytes(field: str) -> int | None:
+    try:
+        for line in _STATUS.read_text().splitlines():
+            if line.startswith(field + ":"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None
+
+
+def resident_bytes() -> int:
+    """Resident set size now (the peak so far where the system does not tell)."""
+    now = _status_bytes("VmRSS")
+    if now is not None:
+        return now
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _reset_peak() -> bool:
+    try:
+        _CLEAR.write_text("5")  # Linux: forget the high-water mark
+        return True
+    except OSError:
+        return False
+
+
+class PeakMeter:
+    """Peak resident bytes within a `with` block; samples every 20 ms where the kernel keeps no resettable peak."""
+
+    def __init__(self) -> None:
+        self.peak = 0
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._kernel = False
+
+    def __enter__(self) -> PeakMeter:
+        self.peak = resident_bytes()
+        self._kernel = _reset_peak() and _status_bytes("VmHWM") is not None
+        if not self._kernel:
+            self._thread = threading.Thread(target=self._sample, daemon=True)
+            self._thread.start()
+        return self
+
+    def _sample(self) -> None:
+        while not self._stop.is_set():
+            self.peak = max(self.peak, resident_bytes())
+            time.sleep(0.02)
+
+    def read(self) -> int:
+        """The peak so far, usable inside the block too."""
+        if self._kernel:
+            self.peak = max(self.peak, _status_bytes("VmHWM") or 0)
+        self.peak = max(self.peak, resident_bytes())
+        return self.peak
+
+    def __exit__(self, *exc: object) -> None:
+        self.read()
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+
+@contextmanager
+def peak_of(results: dict[str, int], phase: str, baseline: int) -> Iterator[None]:
+    """Record in `results[phase]` the largest peak above `baseline` seen in this phase, over all its visits."""
+    with PeakMeter() as meter:
+        yield
+    results[phase] = max(results.get(phase, 0), meter.peak - baseline)
+
+
+def free_bytes() -> int | None:
+    """Memory the system could still hand out, or None where it does not tell."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return None

@@ -1,0 +1,26 @@
+"""The lifecycle of a method that trains once and never changes its table."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparserec.methods.base import Context, Moment, Phase, PhaseResult
+from sparserec.table import Table
+
+
+class OneTraining:
+    """One validated phase of the recipe's length; nothing after a step, nothing of its own to store."""
+
+    wants_factors = 0
+
+    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        return None if done else Phase("train", context.epochs)
+
+    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+        return False
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {}
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        pass

@@ -1,0 +1,98 @@
+"""sparserec: dynamic sparse training with an NMF mask, cumulative gradients and sampled candidates (arXiv 2411.12205).
+
+The support starts where a non-negative factorisation of the interactions is not zero. Every few epochs the smallest
+active entries of each table are dropped and as many inactive entries of sampled rows, those with the largest
+accumulated gradient, take their place. Gradients exist for active entries and sampled rows only. Where the paper is
+silent or contradicts itself, docs/paper-notes.md says what we do and which setting switches it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from sparserec.exploration import (
+    Reading,
+    active_target,
+    cosine_drop_fraction,
+    draw_candidates,
+    explores_after,
+    fill_support,
+    nmf_support,
+    prune_and_regrow,
+    uniform_support,
+)
+from sparserec.methods.base import Context, Moment, Phase
+from sparserec.methods.plain import OneTraining
+from sparserec.settings import Settings
+from sparserec.table import SparseTable, Table
+
+CANDIDATES, SUPPORT = 2, 3  # purposes, so that draws from one seed are independent
+
+
+class SparseRecSettings(Settings):
+    init: Literal["nmf", "uniform"] = "nmf"
+    """Where the support starts."""
+    growth: Literal["cumulative", "instantaneous"] = "cumulative"
+    """Rank inactive entries by the gradient summed since the last exploration, or by the last batch's."""
+    drop_fraction: float = Field(0.3, ge=0, lt=1)
+    """Share of active entries dropped at the first exploration; falls to 0 along half a cosine."""
+    explore_every: int = Field(5, ge=1)
+    """Epochs between explorations."""
+    candidate_ratio: float | None = Field(None, gt=0, le=1)
+    """Share of rows whose inactive entries are looked at; default (1 - density) / 4, the paper's h/2."""
+    candidates: Reading = "log"
+    """How counts become sampling logits."""
+    nmf_iterations: int = Field(50, ge=1)
+    """Iterations of coordinate descent."""
+    fill_share: float = Field(0.25, gt=0, le=1)
+    """While NMF gave fewer entries than the budget: largest share of the candidates' inactive entries filled per epoch."""
+    keep_value: bool = False
+    """An entry dropped and regrown at once keeps its value instead of starting at 0."""
+
+
+class SparseRec(OneTraining):
+    name = "sparserec"
+    sparse_state = True
+
+    def __init__(self, settings: SparseRecSettings) -> None:
+        self.settings = settings
+        self.wants_factors = settings.nmf_iterations if settings.init == "nmf" else 0
+
+    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
+        shape = context.shape()
+        target = active_target(shape, context.density)
+        if self.settings.init == "nmf":
+            assert context.factors is not None
+            support = nmf_support(shape, target, context.factors)
+        else:
+            support = uniform_support(shape, target, np.random.default_rng([context.seed, SUPPORT]))
+        table = SparseTable.create(shape, support, context.initial(context.dim))
+        self._new_candidates(context, table, 0)
+        return table
+
+    def _new_candidates(self, context: Context, table: SparseTable, step: int) -> None:
+        ratio = self.settings.candidate_ratio or (1.0 - context.density) / 4.0
+        rng = np.random.default_rng([context.seed, CANDIDATES, step])
+        rows = draw_candidates(*context.frequencies(), ratio, self.settings.candidates, rng)
+        table.set_candidates(rows, self.settings.growth == "cumulative")
+
+    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+        assert isinstance(table, SparseTable)
+        settings, target = self.settings, active_target(table.shape, context.density)
+        if table.parameters() < target:
+            if not moment.ends_epoch:
+                return False
+            done = fill_support(table, target, moment.step, settings.fill_share)
+            moment.record("fill", **asdict(done))
+        elif explores_after(moment.step, settings.explore_every * moment.steps_per_epoch, moment.last_step):
+            fraction = cosine_drop_fraction(moment.step, moment.last_step, settings.drop_fraction)
+            done = prune_and_regrow(table, fraction, moment.step, keep_value=settings.keep_value)
+            moment.record("explore", drop_fraction=fraction, **asdict(done))
+        else:
+            return False
+        self._new_candidates(context, table, moment.step)
+        return False

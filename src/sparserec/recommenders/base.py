@@ -1,0 +1,69 @@
+"""What makes a graph recommender: filter taps, what perturbs a training step, and a loss on the rows of a batch.
+
+A recommender contains no propagation code and knows nothing of tables or methods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from sparserec.data import Batch
+from sparserec.graph import Adjacency, Noise, Tap
+from sparserec.recommenders.rows import RowBatch
+from sparserec.settings import Settings
+from sparserec.table import EntryDropout, InitialValues
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How negatives are drawn for this recommender's loss."""
+
+    negatives_per_edge: int = 1
+    group_size: int = 1
+    reject: bool = True
+
+
+@dataclass(frozen=True)
+class Perturbation:
+    """Random changes of one training step; all pure functions of (seed, step), so both passes see the same."""
+
+    dropout: EntryDropout = EntryDropout()
+    noise: Noise | None = None
+    weights: np.ndarray | None = None
+    transposed_weights: np.ndarray | None = None
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Value of the batch loss and its gradient on the rows of every tap."""
+
+    value: float
+    gradients: Sequence[np.ndarray]  # per tap, (rows, dim)
+    ego_decay: float = 0.0  # weight of half the squared layer-0 row, per occurrence of the row in the batch
+    output_decay: float = 0.0  # weight of half the squared output, over all rows (not only the batch's)
+
+
+class Recommender(Protocol):
+    """One base recommender with its settings."""
+
+    name: str
+    settings: Settings
+    taps: tuple[Tap, ...]
+    self_loops: bool
+    sampling: Sampling
+
+    def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
+        """Initial values of the table as this recommender's authors chose them."""
+
+    def perturb(self, seed: int, step: int, graph: Adjacency, dim: int) -> Perturbation:
+        """Dropout and noise of one training step."""
+
+    def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
+        """Loss and gradients from the taps' outputs on the batch's rows."""
+
+
+__all__ = ["Batch", "Loss", "Perturbation", "Recommender", "RowBatch", "Sampling"]

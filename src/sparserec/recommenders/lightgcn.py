@@ -1,0 +1,48 @@
+"""LightGCN: the mean of layers 0..L, BPR loss, L2 on the layer-0 rows of the batch.
+
+    Z = 1/(L+1) * sum_{k=0..L} S^k E,   loss = mean softplus(z_u.z_n - z_u.z_p) + decay/(2B) * sum |e|^2
+
+He et al., SIGIR 2020; initial values and the regulariser as in the authors' PyTorch code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from pydantic import Field
+
+from sparserec.graph import Adjacency
+from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
+from sparserec.recommenders.losses import bpr
+from sparserec.settings import Settings
+from sparserec.table import InitialValues
+
+
+class LightGCNSettings(Settings):
+    layers: int = Field(3, ge=0, le=10)
+    """Hops of propagation."""
+    decay: float = Field(1e-4, ge=0)
+    """Weight of half the squared layer-0 rows of a batch, divided by the batch size."""
+    init_scale: float = Field(0.1, gt=0)
+    """Standard deviation of the initial values."""
+
+
+class LightGCN:
+    name = "lightgcn"
+    self_loops = False
+    sampling = Sampling()
+
+    def __init__(self, settings: LightGCNSettings) -> None:
+        self.settings = settings
+        self.taps = ((1.0 / (settings.layers + 1),) * (settings.layers + 1),)
+
+    def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
+        return InitialValues(seed, "normal", self.settings.init_scale, self.settings.init_scale)
+
+    def perturb(self, seed: int, step: int, graph: Adjacency, dim: int) -> Perturbation:
+        return Perturbation()
+
+    def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
+        value, gradient = bpr(outputs[0], rows.users, rows.positives, rows.negatives[:, 0])
+        return Loss(value, [gradient], ego_decay=self.settings.decay / len(rows))

@@ -1,0 +1,51 @@
+"""The rows a batch needs: every node once, and where each user, positive and negative finds its row."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from sparserec.data import Batch
+
+
+@dataclass(frozen=True)
+class RowBatch:
+    """A batch in terms of positions in `rows` (ascending node ids, users before items)."""
+
+    rows: np.ndarray  # int32 node ids
+    users: np.ndarray  # int32 (batch,) positions in rows
+    positives: np.ndarray  # int32 (batch,)
+    negatives: np.ndarray  # int32 (groups, per edge)
+    counts: np.ndarray  # float32 (rows,) how often each row occurs in the batch
+    n_user_rows: int
+
+    def __len__(self) -> int:
+        return len(self.users)
+
+
+def rows_of(batch: Batch, n_users: int, n_items: int) -> RowBatch:
+    """Collect the distinct nodes of a batch and renumber its triples."""
+    counts = np.zeros(n_users + n_items, np.int32)
+    _count(batch.users, 0, counts)
+    _count(batch.positives, n_users, counts)
+    _count(batch.negatives.reshape(-1), n_users, counts)
+    rows = np.flatnonzero(counts).astype(np.int32)
+    place = np.cumsum(counts > 0, dtype=np.int32)
+    place -= 1
+    items = place[n_users:]
+    return RowBatch(
+        rows=rows,
+        users=place[batch.users],
+        positives=items[batch.positives],
+        negatives=items[batch.negatives],
+        counts=counts[rows].astype(np.float32),
+        n_user_rows=int(np.searchsorted(rows, n_users)),
+    )
+
+
+@njit(cache=True)
+def _count(ids: np.ndarray, shift: int, counts: np.ndarray) -> None:
+    for index in range(len(ids)):
+        counts[ids[index] + shift] += 1

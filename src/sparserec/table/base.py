@@ -1,0 +1,87 @@
+"""What the loop asks of a table, whatever a method keeps behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import torch
+
+from sparserec.table.ledger import Ledger
+
+State = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Size of the stacked table and how its columns are cut into blocks."""
+
+    n_users: int
+    n_items: int
+    dim: int
+    width: int
+
+    @property
+    def n_rows(self) -> int:
+        return self.n_users + self.n_items
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """(first column, width) of each block; the last one may be narrower."""
+        return [(start, min(self.width, self.dim - start)) for start in range(0, self.dim, self.width)]
+
+
+@dataclass(frozen=True)
+class EntryDropout:
+    """Dropout on table entries in one step; a pure function of the key, so both passes agree."""
+
+    key: int = 0
+    rate: float = 0.0
+
+
+@dataclass(frozen=True)
+class Update:
+    """Everything but the gradient that one optimiser step needs."""
+
+    step: int  # 1 for the first update of a training
+    learning_rate: float
+    row_decay: np.ndarray  # float32 (rows,) weight of half the squared layer-0 row in the loss
+    dropout: EntryDropout = EntryDropout()
+
+
+class Table(Protocol):
+    """Parameters of all users and items, handed out and updated one column block at a time."""
+
+    shape: Shape
+    kind: str
+
+    def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
+        """Write the block's values to `out`, shape (rows, width)."""
+
+    def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
+        """Take the gradient of the block, shape (rows, width), and update the parameters behind it."""
+
+    def finish_step(self, update: Update) -> None:
+        """All blocks of this step have been received (for tables whose parameters span blocks)."""
+
+    def ego_penalty(self, row_decay: np.ndarray) -> float:
+        """sum over rows of decay * half the squared row, for the reported loss."""
+
+    def parameters(self) -> int:
+        """Trained numbers that the finished model keeps."""
+
+    def state(self) -> State:
+        """All arrays a resumed run needs."""
+
+    def load(self, state: State) -> None:
+        """Take back what `state` gave."""
+
+    def ledger(self) -> Ledger:
+        """Bytes held now, by role."""
+
+    def stored_bytes(self, bits: int) -> int:
+        """Size of the quantised table on disk, indices and scales included."""
+
+    def quantised(self, bits: int) -> Table:
+        """A copy whose values went through the device codec; for evaluation only."""

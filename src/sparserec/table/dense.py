@@ -1,0 +1,95 @@
+"""The dense table: every position is trained. The reference, and what small dense models use."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import torch
+from numba import njit, prange
+
+from sparserec.counter import dropout_factor
+from sparserec.table.adam import Cohorts, update_dense
+from sparserec.table.base import EntryDropout, Shape, State, Update
+from sparserec.table.initial import InitialValues
+from sparserec.table.ledger import Ledger
+from sparserec.table.storage import dense_bytes, quantise_matrix
+
+
+class DenseTable:
+    """One contiguous (rows, width) array per column block, with its two moments."""
+
+    kind = "dense"
+
+    def __init__(self, shape: Shape, values: list[np.ndarray]) -> None:
+        self.shape = shape
+        self.values = values
+        self.first = [np.zeros_like(block) for block in values]
+        self.second = [np.zeros_like(block) for block in values]
+
+    @classmethod
+    def create(cls, shape: Shape, initial: InitialValues) -> DenseTable:
+        """Random values everywhere; the same ones a sparse table with this seed has on its support."""
+        blocks = []
+        for start, width in shape.blocks:
+            rows = np.repeat(np.arange(shape.n_rows, dtype=np.int32), width)
+            columns = start + np.tile(np.arange(width, dtype=np.int32), shape.n_rows)
+            blocks.append(initial.at(rows, columns, shape.n_users).reshape(shape.n_rows, width))
+        return cls(shape, blocks)
+
+    def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
+        out.copy_(torch.from_numpy(self.values[block]))
+        if dropout.rate > 0.0:
+            _drop(out.numpy(), self.shape.blocks[block][0], dropout.key, dropout.rate)
+
+    def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
+        sizes, roots = Cohorts().step_sizes(update.step, update.learning_rate)
+        update_dense(
+            gradient.numpy(), update.row_decay, update.dropout.key, update.dropout.rate, self.shape.blocks[block][0],
+            float(sizes[0]), float(roots[0]), self.values[block], self.first[block], self.second[block],
+        )  # fmt: skip
+
+    def finish_step(self, update: Update) -> None:
+        """Blocks are updated as they are received."""
+
+    def ego_penalty(self, row_decay: np.ndarray) -> float:
+        return 0.5 * sum(float(row_decay @ np.einsum("ij,ij->i", block, block)) for block in self.values)
+
+    def matrix(self) -> np.ndarray:
+        """The whole table, shape (rows, dim); a copy."""
+        return np.concatenate(self.values, axis=1)
+
+    def parameters(self) -> int:
+        return sum(block.size for block in self.values)
+
+    def state(self) -> State:
+        parts = {"values": self.values, "first": self.first, "second": self.second}
+        return {
+            f"{name}.{index}": block for name, blocks in parts.items() for index, block in enumerate(blocks)
+        }
+
+    def load(self, state: State) -> None:
+        for name in ("values", "first", "second"):
+            setattr(self, name, [state[f"{name}.{index}"].copy() for index in range(len(self.shape.blocks))])
+
+    def ledger(self) -> Ledger:
+        size = sum(block.nbytes for block in self.values)
+        return {"values": size, "moments": 2 * size}
+
+    def stored_bytes(self, bits: int) -> int:
+        return dense_bytes(self.shape.n_rows, self.shape.dim, bits)
+
+    def quantised(self, bits: int) -> DenseTable:
+        twin = copy.copy(self)
+        matrix = quantise_matrix(self.matrix(), bits)
+        twin.values = [
+            np.ascontiguousarray(matrix[:, start : start + width]) for start, width in self.shape.blocks
+        ]
+        return twin
+
+
+@njit(cache=True, parallel=True)
+def _drop(block: np.ndarray, start: int, key: int, rate: float) -> None:
+    for row in prange(block.shape[0]):
+        for column in range(block.shape[1]):
+            block[row, column] *= dropout_factor(key, rate, row, start + column)

@@ -1,0 +1,259 @@
+"""The sparse table: active positions and everything aligned with them, per column block.
+
+Entries are sorted by (block, row, column): `positions` is row * width + column inside a block and `bounds` says
+where each block begins. Values, Adam moments and ages are aligned with it; nothing else exists for an entry.
+Candidates are sampled rows whose full gradient is accumulated, for the next exploration.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numba import njit, prange
+
+from sparserec.counter import dropout_factor
+from sparserec.table.adam import Cohorts, update_sparse
+from sparserec.table.base import EntryDropout, Shape, State, Update
+from sparserec.table.initial import InitialValues
+from sparserec.table.ledger import Ledger
+from sparserec.table.storage import quantise_entries, sparse_bytes
+
+
+@dataclass
+class Candidates:
+    """Rows whose inactive entries may be activated, and their gradient so far."""
+
+    rows: np.ndarray  # int32, ascending
+    accumulated: np.ndarray  # float32 (rows, dim)
+    cumulative: bool  # sum over steps, or the last step's gradient only
+
+
+class SparseTable:
+    """A table of which only the support is stored and trained."""
+
+    kind = "sparse"
+
+    def __init__(self, shape: Shape, support: list[np.ndarray], values: np.ndarray) -> None:
+        self.shape = shape
+        self.bounds = np.cumsum([0] + [len(block) for block in support])
+        self.positions = np.concatenate(support).astype(np.int32)
+        self.values = values
+        self.first = np.zeros_like(values)
+        self.second = np.zeros_like(values)
+        self.ages = np.zeros(len(values), np.uint8)
+        self.cohorts = Cohorts()
+        self.candidates: Candidates | None = None
+
+    @classmethod
+    def create(cls, shape: Shape, support: list[np.ndarray], initial: InitialValues) -> SparseTable:
+        """Random values on a given support (sorted int32 positions of each block)."""
+        values = [
+            initial.at(positions // width, start + positions % width, shape.n_users)
+            for positions, (start, width) in zip(support, shape.blocks)
+        ]
+        return cls(shape, support, np.concatenate(values))
+
+    def block(self, index: int) -> slice:
+        """Where a block's entries lie in the aligned arrays."""
+        return slice(int(self.bounds[index]), int(self.bounds[index + 1]))
+
+    def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
+        """Scatter the active values into a zeroed block."""
+        out.zero_()
+        part, (start, width) = self.block(block), self.shape.blocks[block]
+        _scatter(
+            self.positions[part],
+            self.values[part],
+            width,
+            start,
+            dropout.key,
+            dropout.rate,
+            out.view(-1).numpy(),
+        )
+
+    def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
+        """Accumulate for the candidates, then one Adam step on the active entries."""
+        part, (start, width) = self.block(block), self.shape.blocks[block]
+        grad = gradient.numpy()
+        if self.candidates is not None:
+            c = self.candidates
+            _accumulate(grad, c.rows, c.cumulative, c.accumulated[:, start : start + width])
+        sizes, roots = self.cohorts.step_sizes(update.step, update.learning_rate)
+        update_sparse(
+            self.positions[part], width, grad.reshape(-1), update.row_decay,
+            update.dropout.key, update.dropout.rate, start, sizes, roots,
+            self.values[part], self.first[part], self.second[part], self.ages[part],
+        )  # fmt: skip
+
+    def finish_step(self, update: Update) -> None:
+        """Blocks are updated as they are received."""
+
+    def ego_penalty(self, row_decay: np.ndarray) -> float:
+        """sum over entries of decay[row] * value^2 / 2."""
+        return sum(
+            _weighted_squares(self.positions[self.block(b)], self.values[self.block(b)], width, row_decay)
+            for b, (_, width) in enumerate(self.shape.blocks)
+        )
+
+    def set_candidates(self, rows: np.ndarray | None, cumulative: bool) -> None:
+        """Start accumulating afresh for these rows; None stops accumulating."""
+        self.candidates = None  # free the old accumulator before the new one is allocated
+        if rows is not None:
+            accumulated = np.zeros((len(rows), self.shape.dim), np.float32)
+            self.candidates = Candidates(rows.astype(np.int32), accumulated, cumulative)
+
+    def change_support(
+        self, keep: np.ndarray, grown: list[np.ndarray], step: int, values: np.ndarray | None = None
+    ) -> None:
+        """The one place where the support changes: drop entries where `keep` is False, insert `grown` positions.
+
+        Grown entries start at 0 (or `values`, in (block, row, column) order) with zero moments and a new age.
+        One aligned array is rebuilt at a time, so the extra memory is two arrays, not a second table.
+        """
+        sources, positions, bounds = [], [], [0]
+        for index, new in enumerate(grown):
+            part = self.block(index)
+            merged, source = _merge(self.positions[part], keep[part], new.astype(np.int32), part.start)
+            positions.append(merged)
+            sources.append(source)
+            bounds.append(bounds[-1] + len(merged))
+        source = np.concatenate(sources)
+        self.positions, self.bounds = np.concatenate(positions), np.asarray(bounds)
+        del sources, positions
+        age = self.cohorts.new(step, self.ages)
+        fresh = source < 0
+        for name, start in (
+            ("values", 0.0 if values is None else values),
+            ("first", 0.0),
+            ("second", 0.0),
+            ("ages", age),
+        ):
+            old = getattr(self, name)
+            new_array = old[source] if len(old) else np.zeros(len(source), old.dtype)
+            new_array[fresh] = start
+            setattr(self, name, new_array)
+
+    def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(rows, columns, values) in (block, row, column) order."""
+        rows, columns = [], []
+        for index, (start, width) in enumerate(self.shape.blocks):
+            positions = self.positions[self.block(index)]
+            rows.append(positions // width)
+            columns.append(start + positions % width)
+        return np.concatenate(rows), np.concatenate(columns), self.values
+
+    def row_sizes(self) -> np.ndarray:
+        """Active entries per row."""
+        return np.bincount(self.entries()[0], minlength=self.shape.n_rows)
+
+    def user_entries(self) -> np.ndarray:
+        """How many entries of each block belong to users: they come first in a block."""
+        n_users = self.shape.n_users
+        return np.array(
+            [
+                np.searchsorted(self.positions[self.block(b)], n_users * width)
+                for b, (_, width) in enumerate(self.shape.blocks)
+            ]
+        )
+
+    def parameters(self) -> int:
+        return len(self.values)
+
+    def state(self) -> State:
+        state = {
+            "positions": self.positions, "values": self.values, "first": self.first, "second": self.second,
+            "ages": self.ages, "bounds": self.bounds.astype(np.int64), "births": np.asarray(self.cohorts.births, np.int64),
+        }  # fmt: skip
+        if self.candidates is not None:
+            state["candidate_rows"] = self.candidates.rows
+            state["accumulated"] = self.candidates.accumulated
+            state["cumulative"] = np.array([self.candidates.cumulative], np.uint8)
+        return state
+
+    def load(self, state: State) -> None:
+        self.positions, self.values = state["positions"].copy(), state["values"].copy()
+        self.first, self.second, self.ages = (
+            state["first"].copy(),
+            state["second"].copy(),
+            state["ages"].copy(),
+        )
+        self.bounds = state["bounds"].copy()
+        self.cohorts = Cohorts([int(birth) for birth in state["births"]])
+        self.candidates = None
+        if "candidate_rows" in state:
+            cumulative = bool(state["cumulative"][0])
+            self.candidates = Candidates(
+                state["candidate_rows"].copy(), state["accumulated"].copy(), cumulative
+            )
+
+    def ledger(self) -> Ledger:
+        held = self.candidates
+        return {
+            "positions": self.positions.nbytes,
+            "values": self.values.nbytes,
+            "moments": self.first.nbytes + self.second.nbytes,
+            "ages": self.ages.nbytes,
+            "accumulated": 0 if held is None else held.rows.nbytes + held.accumulated.nbytes,
+        }
+
+    def stored_bytes(self, bits: int) -> int:
+        return sparse_bytes(self.row_sizes(), self.shape.dim, bits)
+
+    def quantised(self, bits: int) -> SparseTable:
+        rows, _, values = self.entries()
+        twin = copy.copy(self)
+        twin.values = quantise_entries(values, rows, self.shape.n_rows, bits)
+        twin.candidates = None
+        return twin
+
+
+@njit(cache=True, parallel=True)
+def _scatter(
+    positions: np.ndarray, values: np.ndarray, width: int, start: int, key: int, rate: float, out: np.ndarray
+) -> None:
+    for e in prange(len(positions)):
+        value = values[e]
+        if rate > 0.0:
+            value *= dropout_factor(key, rate, positions[e] // width, start + positions[e] % width)
+        out[positions[e]] = value
+
+
+@njit(cache=True, parallel=True)
+def _accumulate(gradient: np.ndarray, rows: np.ndarray, cumulative: bool, out: np.ndarray) -> None:
+    for index in prange(len(rows)):
+        for column in range(gradient.shape[1]):
+            before = out[index, column] if cumulative else np.float32(0.0)
+            out[index, column] = before + gradient[rows[index], column]
+
+
+@njit(cache=True)
+def _weighted_squares(positions: np.ndarray, values: np.ndarray, width: int, row_decay: np.ndarray) -> float:
+    total = 0.0
+    for e in range(len(positions)):
+        total += row_decay[positions[e] // width] * values[e] * values[e]
+    return 0.5 * total
+
+
+@njit(cache=True)
+def _merge(
+    positions: np.ndarray, keep: np.ndarray, grown: np.ndarray, shift: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Merge kept and grown positions, both ascending; source is the old index of an entry, -1 for a grown one."""
+    size = np.sum(keep) + len(grown)
+    merged, source = np.empty(size, np.int32), np.empty(size, np.int32)
+    new = written = 0
+    for old in range(len(positions)):
+        if not keep[old]:
+            continue
+        while new < len(grown) and grown[new] < positions[old]:
+            merged[written], source[written] = grown[new], -1
+            new, written = new + 1, written + 1
+        merged[written], source[written] = positions[old], old + shift
+        written += 1
+    while new < len(grown):
+        merged[written], source[written] = grown[new], -1
+        new, written = new + 1, written + 1
+    return merged, source
