@@ -1,0 +1,66 @@
+"""One benchmark at a time, and no training beside it: timings on a busy machine mean nothing.
+
+The lock is a file in the temporary folder, locked by the kernel and holding the pid of its owner. The kernel
+lets go when the owner ends, however it ends, so a lock is never stale and the file is never removed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from sparserec.errors import RunError
+
+
+def lock_path() -> Path:
+    """Where benchmarks and the run queue look."""
+    return Path(tempfile.gettempdir()) / "sparserec-benchmark.lock"
+
+
+def holder(path: Path | None = None) -> int | None:
+    """The pid of the process that holds the lock, or None. The queue does not start a run while there is one."""
+    try:
+        descriptor = os.open(path or lock_path(), os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return None
+    except BlockingIOError:
+        return int(os.read(descriptor, 32) or 0)
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def benchmark_lock(path: Path | None = None, patience_seconds: float = 1.0) -> Iterator[None]:
+    """Hold the lock; RunError names the owner if it is taken. A benchmark started by the owner runs under its lock."""
+    path = path or lock_path()
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        if _acquire(descriptor, path, time.monotonic() + patience_seconds):
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _acquire(descriptor: int, path: Path, deadline: float) -> bool:
+    """True when the lock is ours, False when our parent holds it; a glance by `holder` is waited out."""
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            owner = holder(path)
+        if owner == os.getppid():
+            return False
+        if time.monotonic() > deadline:
+            raise RunError(f"process {owner} is benchmarking ({path}): wait until it is done")
+        time.sleep(0.05)
