@@ -160,6 +160,8 @@ def test_what_is_refused() -> None:
         top_items(table.__getitem__, table, np.array([5]), 1, [seen])
     with pytest.raises(DataError, match="user -1"):
         top_items(table.__getitem__, table, np.array([-1]), 1, [seen])
+    with pytest.raises(ValueError, match="float64"):
+        top_items(table.__getitem__, table.double(), np.arange(5), 1, [])
     for place in (0, 4):
         broken = table.clone()
         broken[place, 0] = float("nan")

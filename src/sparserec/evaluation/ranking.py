@@ -32,7 +32,7 @@ _GROUP = 64  # scores compared at once: a few vector instructions instead of 64 
 
 def top_items(
     user_vectors: UserVectors,
-    item_vectors: torch.Tensor,  # (n_items, dim)
+    item_vectors: torch.Tensor,  # float32 (n_items, dim)
     users: np.ndarray,
     k: int,
     seen: Sequence[Listing],
@@ -47,6 +47,8 @@ def top_items(
     n_items, dim = item_vectors.shape
     if not 0 < k <= n_items:
         raise SettingError(f"k = {k}: must be between 1 and the number of items, {n_items}")
+    if item_vectors.dtype != torch.float32:
+        raise ValueError(f"item vectors are {item_vectors.dtype}; scores are compared as float32")
     rows, hidden = _plain(users), _hidden(seen, users)
     best_item = np.full((len(users), k), NO_ITEM, dtype=np.int32)
     chunk, block = tile_shape(len(users), n_items, dim, k, scratch_bytes)
