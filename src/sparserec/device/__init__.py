@@ -1,0 +1,37 @@
+"""Small model files and their reader: numpy and the standard library only, so that it runs where training never will."""
+
+from .codecs import (
+    EncodedTable,
+    SparseRows,
+    dequantise,
+    encode_table,
+    fake_quantise,
+    fake_quantise_flat,
+    keep_largest,
+    quantise_rows,
+    sparse_rows,
+)
+from .errors import DeviceError
+from .model import Explanation, Model, Recommendation, load, loads
+from .writer import ModelParts, model_bytes, write_model
+
+__all__ = [
+    "DeviceError",
+    "EncodedTable",
+    "Explanation",
+    "Model",
+    "ModelParts",
+    "Recommendation",
+    "SparseRows",
+    "dequantise",
+    "encode_table",
+    "fake_quantise",
+    "fake_quantise_flat",
+    "keep_largest",
+    "load",
+    "loads",
+    "model_bytes",
+    "quantise_rows",
+    "sparse_rows",
+    "write_model",
+]

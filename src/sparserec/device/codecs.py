@@ -1,0 +1,185 @@
+"""Rows of int8 and int4: the only place that makes them.
+
+Symmetric, one scale per row, codes computed from the scale as it is stored, 0 stays 0. A table is written as bitmask,
+byte-index or dense, whichever has the fewest bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import CannotWrite
+
+TOP_CODE = {8: 127, 4: 7}
+SMALLEST_SCALE, LARGEST_SCALE = 2.0**-14, 65504.0
+ENCODINGS = ("bitmask", "byte-index", "dense")
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """A sparse float table: entries in row order, columns ascending within a row."""
+
+    values: np.ndarray  # (entries,) float32
+    columns: np.ndarray  # (entries,)
+    starts: np.ndarray  # (rows + 1,) where each row's entries begin
+    dim: int
+
+    @property
+    def rows(self) -> np.ndarray:
+        """Row of each entry."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+
+@dataclass(frozen=True)
+class EncodedTable:
+    """A table as its file tensors (`scale`, `code` and those of its encoding), not yet named."""
+
+    rows: int
+    dim: int
+    bits: int
+    encoding: str
+    tensors: dict[str, np.ndarray]
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes these tensors take in the file."""
+        return sum(tensor.nbytes for tensor in self.tensors.values())
+
+
+def row_scales(largest: np.ndarray, bits: int) -> np.ndarray:
+    """Scale of each row from its largest magnitude: float16, or float32 where float16 would over- or underflow."""
+    if not np.isfinite(largest).all():
+        raise CannotWrite("a table to be quantised holds values that are not finite")
+    exact = largest.astype(np.float64) / TOP_CODE[bits]
+    used = exact[exact > 0]
+    fits = not len(used) or (used.min() >= SMALLEST_SCALE and used.max() <= LARGEST_SCALE)
+    scales = exact.astype(np.float16 if fits else np.float32)
+    # Below the smallest float32 a row is as good as empty; a scale of 0 with codes would divide by zero.
+    return np.where(scales.astype(np.float64) < np.finfo(np.float32).tiny, 0, scales).astype(scales.dtype)
+
+
+def make_codes(values: np.ndarray, scales: np.ndarray, bits: int) -> np.ndarray:
+    """Codes of values whose row scale (as stored) is given beside each."""
+    wide = scales.astype(np.float64)
+    ratio = np.divide(values, wide, out=np.zeros(np.shape(values), np.float64), where=wide > 0)
+    return np.clip(np.rint(ratio), -TOP_CODE[bits], TOP_CODE[bits]).astype(np.int8)
+
+
+def quantise_rows(
+    values: np.ndarray, rows: np.ndarray, n_rows: int, bits: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Codes (entries,) and scales (n_rows,) of flat values with the row of each; the order of entries is free."""
+    largest = np.zeros(n_rows, np.float64)
+    np.maximum.at(largest, rows, np.abs(values))
+    scales = row_scales(largest, bits)
+    return make_codes(values, scales[rows], bits), scales
+
+
+def dequantise(codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Float32 values of codes whose row scale is given beside each (or broadcasts to them)."""
+    return codes.astype(np.float32) * scales.astype(np.float32)
+
+
+def fake_quantise(table: np.ndarray, bits: int) -> np.ndarray:
+    """What a (rows, dim) float table becomes once quantised and read back."""
+    scales = row_scales(np.abs(table).max(axis=1, initial=0), bits)[:, None]
+    return dequantise(make_codes(table, np.broadcast_to(scales, table.shape), bits), scales)
+
+
+def fake_quantise_flat(values: np.ndarray, rows: np.ndarray, n_rows: int, bits: int) -> np.ndarray:
+    """The same for a sparse table given as flat values and the row of each."""
+    codes, scales = quantise_rows(values, rows, n_rows, bits)
+    return dequantise(codes, scales[rows])
+
+
+def keep_largest(vectors: np.ndarray, k: int) -> np.ndarray:
+    """A copy with all but the k largest magnitudes of each row set to zero; ties keep the lower column."""
+    kept = np.zeros_like(vectors)
+    for begin in range(0, len(vectors), 4096):
+        block = vectors[begin : begin + 4096]
+        columns = np.argsort(-np.abs(block), axis=1, kind="stable")[:, :k]
+        np.put_along_axis(kept[begin : begin + 4096], columns, np.take_along_axis(block, columns, 1), 1)
+    return kept
+
+
+def sparse_rows(table: np.ndarray) -> SparseRows:
+    """The non-zero entries of a dense table."""
+    rows, columns = np.nonzero(table)
+    return SparseRows(table[rows, columns], columns, _starts(rows, len(table)), table.shape[1])
+
+
+def encode_table(table: np.ndarray | SparseRows, bits: int, encoding: str | None = None) -> EncodedTable:
+    """Quantise a table and lay it out; without a named encoding the smallest wins."""
+    sparse = table if isinstance(table, SparseRows) else sparse_rows(np.asarray(table))
+    rows = sparse.rows
+    n_rows = len(sparse.starts) - 1
+    codes, scales = quantise_rows(sparse.values, rows, n_rows, bits)
+    used = codes != 0
+    rows, columns, codes = rows[used], sparse.columns[used], codes[used]
+    if encoding is None:
+        encoding = _smallest(_starts(rows, n_rows), n_rows, sparse.dim, bits)
+    tensors = {"scale": scales} | _layout(encoding, rows, columns, codes, n_rows, sparse.dim)
+    if bits == 4:
+        tensors["code"] = pack_nibbles(tensors["code"])
+    return EncodedTable(n_rows, sparse.dim, bits, encoding, tensors)
+
+
+def _starts(rows: np.ndarray, n_rows: int) -> np.ndarray:
+    return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))])
+
+
+def _smallest(starts: np.ndarray, n_rows: int, dim: int, bits: int) -> str:
+    entries = int(starts[-1])
+    count = _count_tensor(np.diff(starts))
+    sizes = {
+        "bitmask": n_rows * -(-dim // 8) + -(-entries * bits // 8),
+        "byte-index": entries * (1 if dim <= 256 else 2) + count.nbytes + -(-entries * bits // 8),
+        "dense": -(-n_rows * dim * bits // 8),
+    }
+    return min(ENCODINGS, key=lambda name: (sizes[name], ENCODINGS.index(name)))
+
+
+def _count_tensor(counts: np.ndarray) -> np.ndarray:
+    if len(counts) and (counts == counts[0]).all():
+        counts = counts[:1]
+    return counts.astype(np.uint8 if counts.max(initial=0) < 256 else np.uint16)
+
+
+def _layout(
+    encoding: str, rows: np.ndarray, columns: np.ndarray, codes: np.ndarray, n_rows: int, dim: int
+) -> dict[str, np.ndarray]:
+    if encoding == "bitmask":
+        present = np.zeros((n_rows, dim), np.bool_)
+        present[rows, columns] = True
+        return {"mask": np.packbits(present, axis=1, bitorder="little"), "code": codes}
+    if encoding == "byte-index":
+        counts = np.bincount(rows, minlength=n_rows)
+        index = columns.astype(np.uint8 if dim <= 256 else np.uint16)
+        return {"count": _count_tensor(counts), "index": index, "code": codes}
+    if encoding == "dense":
+        dense = np.zeros((n_rows, dim), np.int8)
+        dense[rows, columns] = codes
+        return {"code": dense.reshape(-1)}
+    raise CannotWrite(f"unknown encoding {encoding!r}, expected one of {', '.join(ENCODINGS)}")
+
+
+def pack_nibbles(values: np.ndarray) -> np.ndarray:
+    """Two 4-bit values a byte, the first in the low half; an odd one out leaves the last half 0."""
+    halves = np.zeros(len(values) + len(values) % 2, np.uint8)
+    halves[: len(values)] = values.view(np.uint8) & 15
+    return halves[0::2] | (halves[1::2] << 4)
+
+
+def unpack_nibbles(packed: np.ndarray, count: int) -> np.ndarray:
+    """The first `count` 4-bit values as 0..15."""
+    halves = np.empty(2 * len(packed), np.uint8)
+    halves[0::2] = packed & 15
+    halves[1::2] = packed >> 4
+    return halves[:count]
+
+
+def signed_nibbles(halves: np.ndarray) -> np.ndarray:
+    """Two's complement reading of 0..15."""
+    return ((halves ^ 8).view(np.int8) - np.int8(8)).astype(np.int8)

@@ -1,0 +1,258 @@
+"""A model file opened for questions: `load(path)`, then recommend, explain, similar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import errors
+from .card import describe
+from .container import Container, open_container, parse
+from .golden import GoldenQuery, compare, read_golden
+from .ids import Ids, read_ids
+from .parts import Tags, read_popularity, read_scorer, read_seen, read_tags
+from .profile import Profile, read_object, read_profile
+from .ranking import top
+from .scorers import FullScorer, History, ItemsScorer
+from .text import TextTable, has_text, read_text
+
+Identifier = int | str
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """An item, how well it fits, and its title where the file holds titles."""
+
+    id: Identifier
+    score: float
+    title: str | None = None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """The score of an item taken apart: one contribution per item of the history, in its order, adding up to it."""
+
+    id: Identifier
+    score: float
+    contributions: list[Recommendation]
+
+
+def load(path: str | Path) -> Model:
+    """Open a model file, mapped into memory; raises the named error if anything in it is wrong."""
+    return read_model(open_container(Path(path)))
+
+
+def loads(data: bytes) -> Model:
+    """The same for a file already in memory."""
+    return read_model(parse(data))
+
+
+def read_model(container: Container) -> Model:
+    """Check everything, in the order of docs/format.md, and put the parts together."""
+    profile = read_profile(container.metadata)
+    card = read_object(container.metadata, "card") if "card" in container.metadata else {}
+    scorer = read_scorer(container, profile)
+    return Model(
+        container=container,
+        profile=profile,
+        metadata=card,
+        scorer=scorer,
+        seen=read_seen(container, profile),
+        popularity=read_popularity(container, profile, scorer),
+        titles=read_text(container, "item.title", profile.items)
+        if has_text(container, "item.title")
+        else None,
+        tags=read_tags(container, profile),
+        ids=read_ids(container, "item.id", profile.item_ids, profile.items),
+        user_ids=read_ids(container, "user.id", profile.user_ids, profile.users)
+        if profile.user_ids
+        else None,
+        golden=read_golden(container.metadata, profile),
+    )
+
+
+@dataclass(frozen=True)
+class Model:
+    """Answers questions about external ids; scores with indices."""
+
+    container: Container
+    profile: Profile
+    metadata: dict[str, Any]
+    scorer: ItemsScorer | FullScorer
+    seen: np.ndarray
+    popularity: np.ndarray
+    titles: TextTable | None
+    tags: Tags | None
+    ids: Ids
+    user_ids: Ids | None
+    golden: list[GoldenQuery]
+    _last: dict[tuple, np.ndarray] = field(
+        default_factory=dict
+    )  # the vector of the last question, for the next one
+
+    def recommend(
+        self,
+        user: Identifier | None = None,
+        history: Sequence[Identifier] | None = None,
+        k: int = 20,
+        *,
+        weights: Sequence[float] | None = None,
+        exclude: Iterable[Identifier] = (),
+        allow: Iterable[Identifier] | None = None,
+        deny: Iterable[Identifier] | None = None,
+        tags: Iterable[str] | None = None,
+        exclude_seen: bool = True,
+    ) -> list[Recommendation]:
+        """The k best items for a stored user, or for anyone with this history.
+
+        `weights` go with the history: negative for a dislike, smaller for what is long ago. Items already seen are left
+        out; so are those in `exclude` and `deny`, and all but those in `allow` and those with one of `tags`, where given.
+        Without a history that names a liked item of the file, the most popular items are the answer.
+        """
+        if not isinstance(k, int | np.integer) or k < 1:
+            raise errors.BadQuery(f"k is {k!r}, expected a positive integer")
+        scores, seen = self._question(user, history, weights)
+        allowed = self._allowed([*exclude, *(deny or ())], allow, tags)
+        if exclude_seen:
+            allowed[seen] = False
+        return [self._recommendation(index, scores[index]) for index in top(scores, int(k), allowed)]
+
+    def explain(
+        self, history: Sequence[Identifier], item: Identifier, weights: Sequence[float] | None = None
+    ) -> Explanation:
+        """Why `item` gets its score for this history: the contributions add up to it."""
+        index = self._item(item)
+        known, _ = self._history(history, weights)
+        if not (known.weights > 0).any():
+            return Explanation(self.ids[index], float(self.popularity[index]), [])
+        values = self.scorer.contributions(known, index)
+        parts = [self._recommendation(i, value) for i, value in zip(known.items, values)]
+        return Explanation(self.ids[index], float(sum(part.score for part in parts)), parts)
+
+    def similar(self, item: Identifier, k: int = 20) -> list[Recommendation]:
+        """The items whose final vectors lie closest to that of `item`."""
+        index = self._item(item)
+        scores = self.scorer.similarities(index)
+        allowed = np.ones(len(scores), np.bool_)
+        allowed[index] = False
+        return [self._recommendation(other, scores[other]) for other in top(scores, k, allowed)]
+
+    def self_test(self) -> int:
+        """Run the golden queries; raises SelfTestFailed, or returns how many there were."""
+        for number, query in enumerate(self.golden):
+            scores, seen = self.score_indices(query.user, query.history, query.weights)
+            allowed = np.ones(self.profile.items, np.bool_)
+            allowed[seen] = False
+            items = top(scores, max(len(query.items), 1), allowed)[: len(query.items)]
+            compare(f"golden query {number}", query, items.tolist(), scores[items].astype(np.float64))
+        return len(self.golden)
+
+    def card(self) -> dict[str, Any]:
+        """What is inside: mode, sizes by section, row sizes, hashes, metrics, and whose data it holds."""
+        return describe(self)
+
+    def score_indices(
+        self, user: int | None, history: Sequence[int] | None, weights: Sequence[float] | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores of all items, and the items already seen, for a user or a history given by indices instead of ids."""
+        if user is not None:
+            return self._scores_of_user(user)
+        items = np.array(history or (), np.int64)
+        return self._scores_of_history(
+            *distinct(items, np.ones(len(items)) if weights is None else np.array(weights))
+        )
+
+    def _question(
+        self, user: Identifier | None, history: Sequence[Identifier] | None, weights: Sequence[float] | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Scores of all items, and the items already seen."""
+        if user is not None and history is not None:
+            raise errors.BadQuery("give a user or a history, not both")
+        if user is None and history is None and self.profile.mode == "personal":
+            user_index = 0
+        elif user is None:
+            return self._scores_of_history(*self._history(history or (), weights))
+        else:
+            user_index = self._user(user)
+        return self._scores_of_user(user_index)
+
+    def _scores_of_user(self, user: int) -> tuple[np.ndarray, np.ndarray]:
+        seen = self.scorer.filter.graph.items_of(user) if isinstance(self.scorer, FullScorer) else self.seen
+        vector = self._remembered(("user", user), lambda: self.scorer.known(user))
+        return self.scorer.scores(vector), seen
+
+    def _scores_of_history(self, history: History, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if not (history.weights > 0).any():
+            return self.popularity.astype(np.float64), seen
+        key = ("history", history.items.tobytes(), history.weights.tobytes())
+        return self.scorer.scores(self._remembered(key, lambda: self.scorer.from_history(history))), seen
+
+    def _remembered(self, key: tuple, make: Callable[[], np.ndarray]) -> np.ndarray:
+        """The user vector of a question; asking again with another filter or k does not compute it again."""
+        vector = self._last.get(key)
+        if vector is None:
+            vector = make()
+            self._last.clear()
+            self._last[key] = vector
+        return vector
+
+    def _history(
+        self, history: Sequence[Identifier], weights: Sequence[float] | None
+    ) -> tuple[History, np.ndarray]:
+        """The known items of a history, and those of them that count."""
+        given = np.ones(len(history)) if weights is None else np.asarray(weights, np.float64)
+        if given.shape != (len(history),) or not np.isfinite(given).all():
+            raise errors.BadQuery(f"{len(history)} items in the history need as many finite weights")
+        found = [self.ids.find(item) for item in history]
+        known = np.array([index is not None for index in found], np.bool_)
+        return distinct(np.array([index for index in found if index is not None], np.int64), given[known])
+
+    def _allowed(
+        self, hidden: list[Identifier], allow: Iterable[Identifier] | None, tags: Iterable[str] | None
+    ) -> np.ndarray:
+        allowed = np.full(self.profile.items, allow is None)
+        for item in allow or ():
+            index = self.ids.find(item)
+            if index is not None:
+                allowed[index] = True
+        if tags is not None:
+            if self.tags is None:
+                raise errors.UnknownTag("this file has no tags")
+            allowed &= self.tags.items_with(tags)
+        for item in hidden:
+            index = self.ids.find(item)
+            if index is not None:
+                allowed[index] = False
+        return allowed
+
+    def _item(self, item: Identifier) -> int:
+        index = self.ids.find(item)
+        if index is None:
+            raise errors.UnknownItem(f"no item {item!r} in this file")
+        return index
+
+    def _user(self, user: Identifier) -> int:
+        index = self.user_ids.find(user) if self.user_ids is not None else None
+        if self.profile.user_id is not None and str(user) == str(self.profile.user_id):
+            index = 0
+        if index is None:
+            raise errors.UnknownUser(
+                f"no user {user!r} in this file of mode {self.profile.mode!r}: give a history instead"
+            )
+        return index
+
+    def _recommendation(self, index: int, score: float) -> Recommendation:
+        title = self.titles[index] if self.titles is not None else None
+        return Recommendation(self.ids[index], float(score), title)
+
+
+def distinct(items: np.ndarray, weights: np.ndarray) -> tuple[History, np.ndarray]:
+    """First occurrence of each item kept; those of weight 0 count as seen but not as history."""
+    first = np.sort(np.unique(items, return_index=True)[1])
+    items, weights = items[first], weights[first]
+    used = weights != 0
+    return History(items[used], weights[used]), items

@@ -1,0 +1,98 @@
+"""Reading the parts of a model from a container, each checked as docs/format.md says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import errors
+from .container import Container
+from .filter import graph_filter
+from .graph import read_graph
+from .profile import Profile
+from .scorers import FullScorer, ItemsScorer
+from .table import check_padding, read_table
+from .text import TextTable, has_text, read_text
+
+COUNTS = ("U8", "U16", "U32")
+
+
+@dataclass(frozen=True)
+class Tags:
+    """Names of the tags, and which items have which."""
+
+    names: TextTable
+    bitset: np.ndarray  # (items, ceil(tags / 8)) uint8
+
+    def items_with(self, tags: Iterable[str]) -> np.ndarray:
+        """Items that have at least one of the tags: (items,) bool."""
+        numbers = {self.names[number]: number for number in range(len(self.names))}
+        some = np.zeros(len(self.bitset), np.bool_)
+        for tag in tags:
+            if tag not in numbers:
+                raise errors.UnknownTag(f"no tag {tag!r} in this file")
+            some |= (self.bitset[:, numbers[tag] >> 3] >> (numbers[tag] & 7) & 1).astype(np.bool_)
+        return some
+
+
+def read_scorer(container: Container, profile: Profile) -> ItemsScorer | FullScorer:
+    """What turns a history or a user into scores."""
+    weight = container.get("filter.weight", ("F64",), (None,))
+    if not 1 <= len(weight) <= 65 or not (np.abs(weight) <= 1e6).all():
+        raise errors.BadCoefficients("the filter needs 1 to 65 finite coefficients of at most 1e6")
+    if profile.mode == "full":
+        return _read_full(container, profile, weight)
+    return _read_items(container, profile)
+
+
+def _read_items(container: Container, profile: Profile) -> ItemsScorer:
+    score = read_table(container, "score", profile.items, profile.dim)
+    tables = range(profile.fold_tables)
+    fold = tuple(read_table(container, f"fold.{q}", profile.items, profile.dim) for q in tables)
+    degree = container.get("item.degree", COUNTS, (profile.items,))
+    vector = None
+    if profile.mode == "personal":
+        vector = container.get("user.vector", ("F32",), (profile.dim,))
+        if not np.isfinite(vector).all():
+            raise errors.BadVector("the user vector is not finite")
+    return ItemsScorer(score, fold, degree, profile.self_loops, vector)
+
+
+def _read_full(container: Container, profile: Profile, weight: np.ndarray) -> FullScorer:
+    layer0 = read_table(container, "layer0", profile.users + profile.items, profile.dim)
+    graph = read_graph(container, profile.users, profile.items)
+    norms = None
+    if "item.norm" in container:
+        norms = container.get("item.norm", ("F16", "F32"), (profile.items,))
+        if not (np.isfinite(norms) & (norms >= 0)).all():
+            raise errors.BadScale("tensor 'item.norm': a length is negative or not finite")
+    return FullScorer(layer0, graph_filter(graph, profile.self_loops), weight, norms)
+
+
+def read_seen(container: Container, profile: Profile) -> np.ndarray:
+    """Items that the one user of a personal file has seen already."""
+    if profile.mode != "personal" or "user.seen" not in container:
+        return np.zeros(0, np.int64)
+    seen = container.get("user.seen", ("U32",), (None,))
+    if (seen >= profile.items).any():
+        raise errors.IndexOutOfRange("tensor 'user.seen' names an item that is not there")
+    return seen.astype(np.int64)
+
+
+def read_popularity(container: Container, profile: Profile, scorer: ItemsScorer | FullScorer) -> np.ndarray:
+    """How popular each item is; the degrees where the file says nothing else."""
+    if "item.popularity" in container:
+        return container.get("item.popularity", COUNTS, (profile.items,))
+    return scorer.degree if isinstance(scorer, ItemsScorer) else scorer.filter.graph.item_degree
+
+
+def read_tags(container: Container, profile: Profile) -> Tags | None:
+    """Tags, where the file has them."""
+    if not has_text(container, "tag") and "item.tags" not in container:
+        return None
+    names = read_text(container, "tag", None)
+    bitset = container.get("item.tags", ("U8",), (profile.items, -(-len(names) // 8)))
+    check_padding("item.tags", bitset, len(names))
+    return Tags(names, bitset)

@@ -1,0 +1,213 @@
+"""Reading a table of sparse int8 or int4 rows and multiplying with it, without ever making it dense."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from . import errors
+from .codecs import signed_nibbles, unpack_nibbles
+from .container import Container
+from .exact import bits_for, snap
+
+BLOCK_ROWS = 4096
+BLOCK_ENTRIES = 1 << 16
+POPCOUNT = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Entries in row order. int8 codes and byte indices are views of the file."""
+
+    dim: int
+    bits: int
+    encoding: str
+    scale: np.ndarray  # (rows,) float64
+    code: np.ndarray  # (entries,) int8
+    column: np.ndarray | None  # (entries,) or None where every row holds all columns in order
+    start: np.ndarray  # (rows + 1,) int64
+
+    @property
+    def rows(self) -> int:
+        return len(self.scale)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Entries of each row."""
+        return np.diff(self.start)
+
+    def row(self, index: int) -> np.ndarray:
+        """One row as a dense float64 vector."""
+        begin, end = self.start[index], self.start[index + 1]
+        vector = np.zeros(self.dim)
+        columns = slice(None) if self.column is None else self.column[begin:end]
+        vector[columns] = self.code[begin:end] * self.scale[index]
+        return vector
+
+    def dots(self, vector: np.ndarray) -> np.ndarray:
+        """Inner product of every row with a vector: (rows,) float64."""
+        query = snap(vector, 45 - bits_for(self.dim))
+        out = np.zeros(self.rows)
+        for first, last in self._row_blocks():
+            begin, end = self.start[first], self.start[last]
+            if self.column is None:
+                out[first:last] = self.code[begin:end].reshape(-1, self.dim) @ query
+                continue
+            product = query.take(self.column[begin:end])
+            product *= self.code[begin:end]
+            starts = self.start[first:last] - begin
+            used = np.flatnonzero(self.start[first + 1 : last + 1] - begin > starts)
+            if len(used):
+                out[first + used] = np.add.reduceat(product, starts[used])
+        return out * self.scale
+
+    def dots_of(self, vector: np.ndarray, rows: np.ndarray) -> np.ndarray:
+        """The same for a few rows."""
+        return self.part(rows).dots(vector)
+
+    def rowsum(self, weights: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        """Weighted sum of the given rows (all of them if not given): (dim,) float64."""
+        if rows is not None:
+            return self.part(rows).rowsum(weights)
+        total = np.zeros(self.dim)
+        for first in range(0, self.rows, BLOCK_ROWS):
+            last = min(first + BLOCK_ROWS, self.rows)
+            scaled = snap(weights[first:last] * self.scale[first:last], 33)
+            if scaled.any():
+                total += self._block_sum(scaled, first, last)
+        return total
+
+    def part(self, rows: np.ndarray) -> Table:
+        """A table of some rows, in the order given."""
+        counts = self.counts[rows]
+        start = np.concatenate([[0], np.cumsum(counts)])
+        entries = np.repeat(self.start[rows] - start[:-1], counts) + np.arange(start[-1])
+        column = None if self.column is None else self.column[entries]
+        return Table(self.dim, self.bits, self.encoding, self.scale[rows], self.code[entries], column, start)
+
+    def lengths(self) -> np.ndarray:
+        """Euclidean length of every row."""
+        out = np.zeros(self.rows)
+        for first, last in self._row_blocks():
+            begin, end = self.start[first], self.start[last]
+            total = np.concatenate([[0], np.cumsum(np.square(self.code[begin:end], dtype=np.int64))])
+            out[first:last] = np.diff(total[self.start[first : last + 1] - begin])
+        return self.scale * np.sqrt(out)
+
+    def _block_sum(self, scaled: np.ndarray, first: int, last: int) -> np.ndarray:
+        begin, end = self.start[first], self.start[last]
+        code = self.code[begin:end]
+        if self.column is None:
+            return scaled @ code.reshape(-1, self.dim)
+        spread = np.repeat(scaled, np.diff(self.start[first : last + 1]))
+        spread *= code
+        return np.bincount(self.column[begin:end], weights=spread, minlength=self.dim)
+
+    def _row_blocks(self) -> Iterator[tuple[int, int]]:
+        """Runs of rows with about as many entries as fit the cache, so that scratch does not grow with the table."""
+        step = max(1, min(self.rows, BLOCK_ENTRIES * self.rows // max(len(self.code), 1)))
+        for first in range(0, self.rows, step):
+            yield first, min(first + step, self.rows)
+
+
+def read_table(container: Container, name: str, rows: int, dim: int) -> Table:
+    """Check a table's tensors in the order of the format and make it ready to multiply."""
+    for needed in (f"{name}.scale", f"{name}.code"):
+        if needed not in container:
+            raise errors.MissingTensor(f"tensor {needed!r} is missing")
+    masked, indexed = f"{name}.mask" in container, f"{name}.index" in container
+    if masked and indexed:
+        raise errors.AmbiguousEncoding(f"table {name!r} has both a mask and an index")
+    stored = container.get(f"{name}.code", ("I8", "U8"), (None,))
+    bits = 8 if stored.dtype == np.int8 else 4
+    raw_scale = container.get(f"{name}.scale", ("F16", "F32"), (rows,))
+    if masked:
+        encoding, read = "bitmask", _read_mask
+    elif indexed:
+        encoding, read = "byte-index", _read_index
+    else:
+        encoding, read = "dense", _read_dense
+    column, start = read(container, name, dim, stored, raw_scale)
+    return Table(
+        dim, bits, encoding, raw_scale.astype(np.float64), _codes(name, stored, int(start[-1])), column, start
+    )
+
+
+def _check_scale(name: str, scale: np.ndarray) -> None:
+    if not (np.isfinite(scale) & (scale >= 0)).all():
+        raise errors.BadScale(f"table {name!r}: a row scale is negative or not finite")
+
+
+def _check_code_length(name: str, stored: np.ndarray, entries: int, error: type[errors.FileError]) -> None:
+    expected = entries if stored.dtype == np.int8 else -(-entries // 2)
+    if len(stored) != expected:
+        raise error(f"table {name!r} has {len(stored)} bytes of codes, {entries} entries need {expected}")
+
+
+def _read_mask(
+    container: Container, name: str, dim: int, stored: np.ndarray, scale: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    mask = container.get(f"{name}.mask", ("U8",), (len(scale), -(-dim // 8)))
+    _check_scale(name, scale)
+    check_padding(f"{name}.mask", mask, dim)
+    start = np.zeros(len(scale) + 1, np.int64)
+    np.cumsum(POPCOUNT[mask].sum(axis=1, dtype=np.int64), out=start[1:])
+    _check_code_length(name, stored, int(start[-1]), errors.WrongCount)
+    column = np.empty(int(start[-1]), np.uint8 if dim <= 256 else np.uint16)
+    for first in range(0, len(mask), BLOCK_ROWS):
+        block = np.unpackbits(mask[first : first + BLOCK_ROWS], axis=1, bitorder="little")
+        column[start[first] : start[min(first + BLOCK_ROWS, len(mask))]] = np.nonzero(block)[1]
+    return column, start
+
+
+def _read_index(
+    container: Container, name: str, dim: int, stored: np.ndarray, scale: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    index = container.get(f"{name}.index", ("U8",) if dim <= 256 else ("U16",), (None,))
+    count = container.get(f"{name}.count", ("U8", "U16"), (None,))
+    if len(count) not in (1, len(scale)):
+        raise errors.WrongTensor(f"tensor '{name}.count' has {len(count)} entries for {len(scale)} rows")
+    _check_scale(name, scale)
+    if len(index) and int(index.max()) >= dim:
+        raise errors.IndexOutOfRange(f"table {name!r}: column {int(index.max())} of {dim}")
+    start = np.zeros(len(scale) + 1, np.int64)
+    np.cumsum(np.broadcast_to(count, len(scale)), dtype=np.int64, out=start[1:])
+    if start[-1] != len(index):
+        raise errors.WrongCount(f"table {name!r}: the rows have {start[-1]} entries, the index {len(index)}")
+    rising = index[1:] > index[:-1]
+    edges = start[1:-1]
+    rising[edges[(edges > 0) & (edges < len(index))] - 1] = True
+    if not rising.all():
+        raise errors.IndexNotAscending(f"table {name!r}: the columns of a row do not ascend")
+    _check_code_length(name, stored, len(index), errors.WrongCount)
+    return index, start
+
+
+def _read_dense(
+    container: Container, name: str, dim: int, stored: np.ndarray, scale: np.ndarray
+) -> tuple[None, np.ndarray]:
+    _check_code_length(name, stored, len(scale) * dim, errors.WrongTensor)
+    _check_scale(name, scale)
+    return None, np.arange(len(scale) + 1, dtype=np.int64) * dim
+
+
+def _codes(name: str, stored: np.ndarray, entries: int) -> np.ndarray:
+    if stored.dtype == np.int8:
+        if len(stored) and stored.min() == -128:
+            raise errors.CodeOutOfRange(f"table {name!r} holds the code -128")
+        return stored
+    halves = unpack_nibbles(stored, 2 * len(stored))
+    if halves[entries:].any():
+        raise errors.NonzeroPadding(f"table {name!r}: the unused half of the last code is set")
+    codes = signed_nibbles(halves[:entries])
+    if len(codes) and codes.min() == -8:
+        raise errors.CodeOutOfRange(f"table {name!r} holds the code -8")
+    return codes
+
+
+def check_padding(name: str, bitset: np.ndarray, used: int) -> None:
+    """The bits after the last used one in each row of a bitset must be 0."""
+    if used % 8 and (bitset[:, -1] >> (used % 8)).any():
+        raise errors.NonzeroPadding(f"tensor {name!r}: bits beyond {used} are set")
