@@ -40,7 +40,7 @@ def test_spaces_blank_lines_and_windows_line_ends_do_not_matter(tmp_path):
     ("train", "error", "message"),
     [
         ("0 1\n1 2 x3\n", MalformedLineError, r"train.txt:2: .*'x3'"),
-        ("0 1\n1 2.5\n", MalformedLineError, r"train.txt:2: .*'2.5'"),
+        ("0 1\n1 2 2.5\n", MalformedLineError, r"train.txt:2: .*'2.5'"),
         ("0 1\n\n2 -4\n", IdRangeError, r"train.txt:3: id -4 is negative"),
         ("0 1\n1 99999999999999999999\n", IdRangeError, r"train.txt:2: id 9+ does not fit"),
         ("0 1\n1\n", EmptyUserError, r"train.txt:2: user 1 has no interactions"),

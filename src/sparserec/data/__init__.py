@@ -2,7 +2,8 @@
 
 from sparserec.data.ids import IdMap
 from sparserec.data.interactions import Interactions, ItemInfo
-from sparserec.data.reading import read_source
+from sparserec.data.item_info import read_item_info
+from sparserec.data.reading import ReadOptions, read_source
 from sparserec.data.sampling import Batch, Sampler
 from sparserec.data.source import ReadReport, Source
 from sparserec.data.splits import PROTOCOLS, Split, split_interactions
@@ -14,11 +15,13 @@ __all__ = [
     "IdMap",
     "Interactions",
     "ItemInfo",
+    "ReadOptions",
     "ReadReport",
     "Sampler",
     "Source",
     "Split",
     "make_world",
+    "read_item_info",
     "read_source",
     "split_interactions",
 ]

@@ -10,7 +10,7 @@ import numpy as np
 
 from sparserec.data.ids import IdMap, number_ids
 from sparserec.data.interactions import Interactions
-from sparserec.data.problems import BadValueError, EmptyDataError, MissingColumnError
+from sparserec.data.problems import EmptyDataError, MissingColumnError
 from sparserec.data.source import ReadReport, Source
 
 PART_NAMES = ("train", "valid", "test")
@@ -47,6 +47,28 @@ class Columns:
 
 def _pick(column: Any, chosen: np.ndarray) -> Any:
     return column[chosen] if isinstance(column, np.ndarray) else column.filter(chosen)
+
+
+def join_parts(files: list[Columns]) -> Columns:
+    """The rows of several files as one part; ratings and times stay only when every file has them."""
+    if len(files) == 1:
+        return files[0]
+    dropped: Counter[str] = Counter()
+    for part in files:
+        dropped.update(part.dropped)
+    return Columns(
+        _one_column([part.users for part in files]),
+        _one_column([part.items for part in files]),
+        _all_or_none([part.ratings for part in files]),
+        _all_or_none([part.times for part in files]),
+        files[0].where,
+        dict(dropped),
+    )
+
+
+def _all_or_none(arrays: list[np.ndarray | None]) -> np.ndarray | None:
+    present = [array for array in arrays if array is not None]
+    return np.concatenate(present) if len(present) == len(arrays) else None
 
 
 def build_source(
@@ -86,8 +108,8 @@ class _Numbered:
 
 
 def _number(parts: dict[str, Columns]) -> _Numbered:
-    users, user_ids = number_ids(_joined([part.users for part in parts.values()]))
-    items, item_ids = number_ids(_joined([part.items for part in parts.values()]))
+    users, user_ids = number_ids(_one_column([part.users for part in parts.values()]))
+    items, item_ids = number_ids(_one_column([part.items for part in parts.values()]))
     timed = {name: part.times for name, part in parts.items() if part.times is not None}
     return _Numbered(
         _apart(users, parts),
@@ -98,7 +120,7 @@ def _number(parts: dict[str, Columns]) -> _Numbered:
     )
 
 
-def _joined(columns: list[Any]) -> Any:
+def _one_column(columns: list[Any]) -> Any:
     """One Arrow column of all parts; numbers become texts when any part has texts."""
     import pyarrow as pa
 
@@ -199,14 +221,3 @@ def _source(built: dict[str, Interactions], report: ReadReport, dropped: Counter
 
 def _reasons(dropped: Counter[str]) -> str:
     return "; ".join(f"{count:,} rows dropped: {reason}" for reason, count in dropped.items())
-
-
-def finite_numbers(values: np.ndarray, where: str, column: str, first_line: int) -> np.ndarray:
-    """Check that a rating or time column has only finite numbers; `first_line` is the line of row 0."""
-    bad = np.flatnonzero(~np.isfinite(values))
-    if len(bad):
-        raise BadValueError(
-            f"{where}:{bad[0] + first_line}: column {column!r} has no usable number here ({len(bad):,} such rows); "
-            "fix or remove these rows"
-        )
-    return values

@@ -2,21 +2,141 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sparserec.data.columns import build_source
+from sparserec.data.columns import PART_NAMES, Columns, build_source, join_parts
+from sparserec.data.folders import find_files
+from sparserec.data.frames import frame_columns
+from sparserec.data.interactions import Interactions
 from sparserec.data.lightgcn import read_lightgcn
-from sparserec.data.problems import UnreadableFileError
+from sparserec.data.parquet_files import read_parquet
+from sparserec.data.problems import EmptyDataError
+from sparserec.data.sniff import Form, sniff
 from sparserec.data.source import ReadReport, Source
+from sparserec.data.text_tables import read_text_table, text_line
+from sparserec.errors import SettingError
+from sparserec.settings import Settings
 
 
-def read_source(what: Any, **options: Any) -> Source:
-    """Read a LightGCN folder."""
-    folder = Path(what)
-    paths = {name: folder / f"{name}.txt" for name in ("train", "test") if (folder / f"{name}.txt").exists()}
-    if "train" not in paths:
-        raise UnreadableFileError(f"{folder}: no train.txt")
-    return build_source(
-        read_lightgcn(paths), ReadReport("LightGCN text", tuple(str(p) for p in paths.values()))
-    )
+class ReadOptions(Settings):
+    """How to understand the input where guessing is not enough."""
+
+    user_col: str | None = None
+    """Name of the user column (its position from 1 where there is no header)."""
+    item_col: str | None = None
+    """Name of the item column."""
+    rating_col: str | None = None
+    """Name of the rating column; empty to ignore ratings."""
+    time_col: str | None = None
+    """Name of the time column; empty to ignore times."""
+    min_rating: float | None = None
+    """Count only ratings of at least this as interactions."""
+    core: int | None = None
+    """Leave out users and items with fewer interactions than this, repeatedly."""
+    format: str | None = None
+    """Overrule the guess: lightgcn, table, lines, inter, movielens or parquet."""
+    header: bool | None = None
+    """Whether a text table starts with column names; guessed when not given."""
+
+    @property
+    def wanted(self) -> dict[str, str | None]:
+        """Column asked for by role; None leaves it to guessing."""
+        return {
+            "user": self.user_col,
+            "item": self.item_col,
+            "rating": self.rating_col,
+            "time": self.time_col,
+        }
+
+    @property
+    def rated(self) -> bool:
+        """Whether rating values matter; otherwise they are not parsed, so that odd ones do no harm."""
+        return self.min_rating is not None
+
+
+def read_source(
+    what: Any = None, *, train: Any = None, valid: Any = None, test: Any = None, **options: Any
+) -> Source:
+    """Read interactions from a path (file or folder) or a Python object; `options` are those of ReadOptions.
+
+    Own train, valid and test inputs can be given by name instead of `what`, each a path or an object.
+    """
+    settings = ReadOptions.parse(options, "read options")
+    if settings.core is not None and settings.core < 1:
+        raise SettingError(f"core must be at least 1 (got {settings.core})")
+    train = what if train is None else train
+    if train is None:
+        raise EmptyDataError("nothing to read: give a path, a data frame or pairs")
+    if isinstance(train, Source):
+        return train
+    if isinstance(train, Interactions):
+        return _wrapped(train)
+    given = {name: value for name, value in zip(PART_NAMES, (train, valid, test)) if value is not None}
+    if all(isinstance(value, (str, PathLike)) for value in given.values()):
+        columns, report = _read_paths({name: Path(value) for name, value in given.items()}, settings)
+    else:
+        columns, report = _read_objects(given, settings)
+    if "rating" in report.columns and not settings.rated:
+        note = f"ratings ({report.columns['rating']}) are not used, every row counts; --min-rating sets a threshold"
+        report = replace(report, notes=report.notes + (note,))
+    return build_source(columns, report, settings.min_rating, settings.core)
+
+
+def _wrapped(data: Interactions) -> Source:
+    report = ReadReport("interactions", users=data.n_users, items=data.n_items, parts={"train": len(data)})
+    return Source(data, None, None, report)
+
+
+def _read_objects(given: dict[str, Any], options: ReadOptions) -> tuple[dict[str, Columns], ReadReport]:
+    parts: dict[str, Columns] = {}
+    kind, roles = "", {}
+    for name, value in given.items():
+        if isinstance(value, (str, PathLike)):
+            found, report = _read_paths({"train": Path(value)}, options)
+            parts[name], kind, roles = found["train"], report.format, report.columns
+        else:
+            parts[name], kind, roles = frame_columns(value, options.wanted, f"{name} data", options.rated)
+    return parts, ReadReport(kind, columns=roles)
+
+
+def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str, Columns], ReadReport]:
+    if len(given) == 1:
+        files = find_files(given["train"])
+    else:
+        files = {name: find_files(path)["train"] for name, path in given.items()}
+    named = bool(options.user_col or options.item_col) and options.header is not False
+    forms = {
+        path: sniff(path, options.format, options.header, named=named and not str(options.user_col).isdigit())
+        for paths in files.values()
+        for path in paths
+    }
+    all_files = tuple(str(path) for path in forms)
+    described = ", ".join(Counter(form.describe() for form in forms.values()))
+    if all(form.kind == "lightgcn" for form in forms.values()) and all(
+        len(paths) == 1 for paths in files.values()
+    ):
+        parts = read_lightgcn({name: paths[0] for name, paths in files.items()})
+        return parts, ReadReport(described, all_files)
+    parts, roles = {}, {}
+    for name, paths in files.items():
+        read = [_read_file(path, forms[path], options) for path in paths]
+        parts[name] = join_parts([columns for columns, _ in read])
+        roles = read[0][1]
+    return parts, ReadReport(described, all_files, roles)
+
+
+def _read_file(path: Path, form: Form, options: ReadOptions) -> tuple[Columns, dict[str, str]]:
+    from sparserec.data.tables import table_columns
+
+    if form.kind == "lightgcn":
+        return read_lightgcn({"train": path})["train"], {}
+    if form.kind == "parquet":
+        table, roles = read_parquet(path, options.wanted)
+        return table_columns(table, roles, str(path), lambda row: f"{path}: row {row}", options.rated), roles
+    table, roles = read_text_table(path, form, options.wanted)
+    locate = lambda row: f"{path}:{text_line(path, row, form.header)}"  # noqa: E731
+    return table_columns(table, roles, str(path), locate, options.rated, untyped=True), roles

@@ -1,0 +1,110 @@
+"""Data that is already in Python: data frames, Arrow tables, scipy matrices, arrays and lists of pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from sparserec.data.columns import Columns
+from sparserec.data.naming import choose_columns, positions
+from sparserec.data.problems import BadValueError, EmptyDataError, MalformedLineError, UnknownFormatError
+
+
+def frame_columns(
+    frame: Any, wanted: dict[str, str | None], where: str, rated: bool
+) -> tuple[Columns, str, dict[str, str]]:
+    """Columns of a Python object, what it is, and the column of each role."""
+    if hasattr(frame, "tocoo") and hasattr(frame, "shape"):
+        return _matrix(frame, where), "scipy sparse matrix", {"user": "row", "item": "column"}
+    kind, table = _as_table(frame, where)
+    if table is None:
+        table = _pairs_table(frame, where)
+        guessed: dict[str, str | None] = {
+            "rating": "",
+            "time": "",
+            **positions(table.num_columns, _late_third(table)),
+        }
+        roles = choose_columns(table.column_names, guessed, where)
+        kind = "pairs"
+    else:
+        roles = choose_columns(table.column_names, wanted, where)
+    from sparserec.data.tables import table_columns
+
+    return table_columns(table, roles, where, lambda row: f"{where}: row {row}", rated), kind, roles
+
+
+def _matrix(matrix: Any, where: str) -> Columns:
+    """Rows are users, columns items; ids are their positions, stored zeros are no interactions."""
+    entries = matrix.tocoo()
+    if entries.nnz == 0:
+        raise EmptyDataError(f"{where}: the matrix has no entries")
+    values = np.asarray(entries.data, dtype=np.float64)
+    if not np.isfinite(values).all():
+        raise BadValueError(f"{where}: the matrix has values that are not finite")
+    whole = Columns(entries.row.astype(np.int64), entries.col.astype(np.int64), values, where=where)
+    return whole.select(values != 0, "stored zero")
+
+
+def _as_table(frame: Any, where: str) -> tuple[str, Any]:
+    """An Arrow table of a data frame of any library, or None."""
+    import pyarrow as pa
+
+    try:
+        if isinstance(frame, pa.Table):
+            return "Arrow table", frame
+        if isinstance(frame, pa.RecordBatch):
+            return "Arrow table", pa.Table.from_batches([frame])
+        if isinstance(frame, Mapping):
+            return "columns", pa.table({str(name): column for name, column in frame.items()})
+        import narwhals as nw
+
+        native = nw.from_native(frame, pass_through=True)
+        if isinstance(native, nw.LazyFrame):
+            native = native.collect()
+        if isinstance(native, nw.DataFrame):
+            return f"{type(frame).__module__.split('.')[0]} data frame", native.to_arrow()
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        raise BadValueError(f"{where}: a column has values of mixed or unsupported type ({error})") from None
+    return "", None
+
+
+def _pairs_table(pairs: Any, where: str) -> Any:
+    """An iterable of (user, item[, rating[, time]]) as a table with columns "1", "2", ..."""
+    import pyarrow as pa
+
+    if isinstance(pairs, np.ndarray) and pairs.ndim == 2:
+        columns: list[Any] = [pairs[:, position] for position in range(pairs.shape[1])]
+    elif isinstance(pairs, Iterable) and not isinstance(pairs, (str, bytes)):
+        rows = list(pairs)
+        _check_rows(rows, where)
+        columns = list(zip(*rows))
+    else:
+        raise UnknownFormatError(
+            f"{where}: cannot read interactions from {type(pairs).__name__}; give a path, a data frame, an Arrow table, "
+            "a scipy matrix or pairs"
+        )
+    if len(columns) < 2 or len(columns[0]) == 0:
+        raise EmptyDataError(f"{where}: no (user, item) pairs")
+    try:
+        return pa.table({str(position + 1): pa.array(column) for position, column in enumerate(columns)})
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise BadValueError(f"{where}: a column has values of mixed or unsupported type ({error})") from None
+
+
+def _check_rows(rows: list[Any], where: str) -> None:
+    for number, row in enumerate(rows):
+        if (
+            not isinstance(row, (tuple, list, np.ndarray))
+            or not 2 <= len(row) <= 4
+            or len(row) != len(rows[0])
+        ):
+            raise MalformedLineError(
+                f"{where}: row {number} is {row!r}; expected (user, item[, rating[, time]])"
+            )
+
+
+def _late_third(table: Any) -> bool:
+    first = table.column(2)[0].as_py() if table.num_columns == 3 else None
+    return isinstance(first, (int, float)) and first >= 1e8

@@ -1,0 +1,116 @@
+"""Names and tags of items from a metadata file: CSV, TSV, Parquet, RecBole `.item` or MovieLens `movies.dat`, `u.item`."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+from sparserec.data.ids import IdMap
+from sparserec.data.interactions import ItemInfo
+from sparserec.data.naming import SYNONYMS, plain_name
+from sparserec.data.opening import check_text, read_bytes
+from sparserec.data.problems import MalformedLineError, MissingColumnError, UnreadableFileError
+
+_ROLES = {
+    "id": ("id", *SYNONYMS["item"]),
+    "title": ("title", "name", "itemname", "movietitle", "producttitle", "productname", "label"),
+    "tags": ("tags", "tag", "genres", "genre", "categories", "category", "class"),
+}
+_TAG_SEPARATORS = "|;,"
+
+
+def read_item_info(path: Path | str, item_ids: IdMap) -> ItemInfo:
+    """Titles and tags aligned with `item_ids`; an item the file does not name is called by its id."""
+    path = Path(path)
+    rows = _parquet_rows(path) if path.suffix in (".parquet", ".pq") else _text_rows(path)
+    first_line, first = next(rows)
+    roles = _roles(first, path)
+    titles = [str(name) for name in item_ids.external()]
+    tags: list[tuple[str, ...]] = [()] * len(titles)
+    numbered = [(line, cells) for line, cells in rows if cells]
+    if not _has_header(first):
+        numbered.insert(0, (first_line, first))
+    found = item_ids.index_of([_cell(cells, roles["id"], path, line) for line, cells in numbered])
+    for (line, cells), item in zip(numbered, found):
+        if item >= 0:
+            titles[item] = _cell(cells, roles["title"], path, line) if "title" in roles else titles[item]
+            tags[item] = _split_tags(_cell(cells, roles["tags"], path, line)) if "tags" in roles else ()
+    if not (found >= 0).any():
+        raise MissingColumnError(f"{path}: none of its {len(numbered):,} ids is an item of the interactions")
+    return ItemInfo(titles if "title" in roles else None, tags if "tags" in roles else None)
+
+
+def _roles(first: list[str], path: Path) -> dict[str, int]:
+    """Column position of each role: by name, or id, title, tags in this order where there is no header."""
+    if not _has_header(first):
+        return {"id": 0, "title": 1} if len(first) != 3 else {"id": 0, "title": 1, "tags": 2}
+    plain = [plain_name(cell) for cell in first]
+    roles = {}
+    for role, names in _ROLES.items():
+        position = next((plain.index(name) for name in names if name in plain), None)
+        if position is not None:
+            roles[role] = position
+    if "id" not in roles or len(roles) < 2:
+        raise MissingColumnError(
+            f"{path}: expected columns id, title and/or tags, found {', '.join(map(repr, first))}"
+        )
+    return roles
+
+
+def _has_header(first: list[str]) -> bool:
+    known = {name for names in _ROLES.values() for name in names}
+    return sum(plain_name(cell) in known for cell in first) >= 2
+
+
+def _text_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    data = read_bytes(path)
+    head = data[: data.find(b"\n") if b"\n" in data else None]
+    movielens = b"::" in head or path.name == "u.item"
+    if movielens:  # these files are older than UTF-8's victory
+        text = data.decode("latin-1").replace("::", "\t")
+    else:
+        check_text(path, data)
+        text = data.decode("utf-8")
+    delimiter = next((mark for mark in "\t,;|" if mark in text[: max(len(head), 1)]), ",")
+    reader = csv.reader(io.StringIO(text), delimiter=delimiter, quotechar='"' if delimiter in ",;" else None)
+    try:
+        for cells in reader:
+            yield reader.line_num, cells
+    except csv.Error as error:
+        raise MalformedLineError(f"{path}:{reader.line_num}: {error}") from None
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    read_bytes(path, 4)
+    try:
+        table = parquet.read_table(path)
+    except (pa.ArrowException, OSError) as error:
+        raise UnreadableFileError(
+            f"{path}: damaged or truncated Parquet file ({error}); write it again"
+        ) from None
+    yield 0, table.column_names
+    columns = [column.to_pylist() for column in table.columns]
+    for number, cells in enumerate(zip(*columns), start=1):
+        yield number, [_text(cell) for cell in cells]
+
+
+def _text(cell: object) -> str:
+    return "|".join(map(str, cell)) if isinstance(cell, list) else "" if cell is None else str(cell)
+
+
+def _cell(cells: list[str], position: int, path: Path, line: int) -> str:
+    if position >= len(cells):
+        raise MalformedLineError(
+            f"{path}:{line}: {len(cells)} columns, expected at least {position + 1}; fix the line"
+        )
+    return cells[position].strip()
+
+
+def _split_tags(text: str) -> tuple[str, ...]:
+    separator = next((mark for mark in _TAG_SEPARATORS if mark in text), None)
+    return tuple(tag.strip() for tag in (text.split(separator) if separator else [text]) if tag.strip())
