@@ -10,7 +10,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -53,6 +53,12 @@ class Factors:
         ratio = np.sqrt(norms[1] / norms[0])
         scale = np.where(is_user, ratio[self.columns], 1.0 / ratio[self.columns])
         return self.rows, self.columns.astype(np.int32), (self.values * scale).astype(np.float32)
+
+    def relabel(self, order: np.ndarray) -> Factors:
+        """The same factors when row order[j] becomes row j."""
+        place = np.empty(len(order), np.int32)
+        place[order] = np.arange(len(order), dtype=np.int32)
+        return replace(self, rows=place[self.rows])
 
     def strongest(self, n_rows: int, n_users: int) -> np.ndarray:
         """The component in which each row is largest (rank where a row is empty)."""

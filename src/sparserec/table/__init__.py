@@ -7,7 +7,10 @@ from sparserec.table.ledger import Ledger, paper_formula_bytes, total
 from sparserec.table.sparse import Candidates, SparseTable
 from sparserec.table.storage import byte_matched_dim
 
-__all__ = [
+TABLES: dict[str, type] = {"sparse": SparseTable, "dense": DenseTable}
+"""Kinds of tables that a file may hold."""
+
+__all__ = ["TABLES",
     "Candidates", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "Shape", "SparseTable", "State", "Table",
     "Update", "byte_matched_dim", "paper_formula_bytes", "total",
 ]  # fmt: skip

@@ -72,10 +72,14 @@ class Table(Protocol):
         """Trained numbers that the finished model keeps."""
 
     def state(self) -> State:
-        """All arrays a resumed run needs."""
+        """All arrays a resumed run needs; those of an exploration under way are named `candidates.*`."""
 
     def load(self, state: State) -> None:
         """Take back what `state` gave."""
+
+    @classmethod
+    def revive(cls, shape: Shape, state: State) -> Table:
+        """A table of this shape from what `state` gave."""
 
     def ledger(self) -> Ledger:
         """Bytes held now, by role."""

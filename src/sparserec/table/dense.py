@@ -72,6 +72,12 @@ class DenseTable:
         for name in ("values", "first", "second"):
             setattr(self, name, [state[f"{name}.{index}"].copy() for index in range(len(self.shape.blocks))])
 
+    @classmethod
+    def revive(cls, shape: Shape, state: State) -> DenseTable:
+        table = cls(shape, [])
+        table.load(state)
+        return table
+
     def ledger(self) -> Ledger:
         size = sum(block.nbytes for block in self.values)
         return {"values": size, "moments": 2 * size}

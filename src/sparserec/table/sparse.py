@@ -168,9 +168,9 @@ class SparseTable:
             "ages": self.ages, "bounds": self.bounds.astype(np.int64), "births": np.asarray(self.cohorts.births, np.int64),
         }  # fmt: skip
         if self.candidates is not None:
-            state["candidate_rows"] = self.candidates.rows
-            state["accumulated"] = self.candidates.accumulated
-            state["cumulative"] = np.array([self.candidates.cumulative], np.uint8)
+            state["candidates.rows"] = self.candidates.rows
+            state["candidates.accumulated"] = self.candidates.accumulated
+            state["candidates.cumulative"] = np.array([self.candidates.cumulative], np.uint8)
         return state
 
     def load(self, state: State) -> None:
@@ -183,11 +183,17 @@ class SparseTable:
         self.bounds = state["bounds"].copy()
         self.cohorts = Cohorts([int(birth) for birth in state["births"]])
         self.candidates = None
-        if "candidate_rows" in state:
-            cumulative = bool(state["cumulative"][0])
+        if "candidates.rows" in state:
+            cumulative = bool(state["candidates.cumulative"][0])
             self.candidates = Candidates(
-                state["candidate_rows"].copy(), state["accumulated"].copy(), cumulative
+                state["candidates.rows"].copy(), state["candidates.accumulated"].copy(), cumulative
             )
+
+    @classmethod
+    def revive(cls, shape: Shape, state: State) -> SparseTable:
+        table = cls(shape, [np.empty(0, np.int32) for _ in shape.blocks], np.empty(0, np.float32))
+        table.load(state)
+        return table
 
     def ledger(self) -> Ledger:
         held = self.candidates

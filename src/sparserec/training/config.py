@@ -1,0 +1,49 @@
+"""The resolved configuration of one run: what to train on what, and for how long."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Literal
+
+from pydantic import Field
+
+from sparserec.settings import Settings
+from sparserec.training.recipe import Recipe
+
+
+class RunConfig(Settings):
+    """Everything that decides the result of a run. Paths, threads and progress are environment, not configuration."""
+
+    data: str = "world"
+    """A named data set or a path."""
+    read: dict[str, Any] = Field(default_factory=dict)
+    """Options of the reader, such as user_col, item_col, min_rating, core."""
+    protocol: Literal["resplit", "public", "public-full", "temporal", "files"] = "resplit"
+    """How interactions become train, validation and test."""
+    split_seed: int = 0
+    """Seed of the split; the same for runs that are compared."""
+    seed: int = 0
+    """Seed of initial values, batches and exploration."""
+    base: str = "lightgcn"
+    """Base recommender."""
+    base_settings: dict[str, Any] = Field(default_factory=dict)
+    method: str = "sparserec"
+    """How the parameter budget is spent."""
+    method_settings: dict[str, Any] = Field(default_factory=dict)
+    dim: int = Field(128, ge=1, le=4096)
+    """Columns of the full table."""
+    density: float = Field(0.125, gt=0, le=1)
+    """Share of the full table that may be kept: the budget."""
+    recipe: Recipe = Recipe()
+    ks: tuple[int, ...] = (20,)
+    """List lengths of the metrics."""
+    test_epochs: tuple[int, ...] = ()
+    """Epochs after which the test set is measured too, listed beforehand; marks the run as `test_curve`."""
+    checkpoint_every: int = Field(5, ge=1)
+    """Epochs between checkpoints."""
+
+    def digest(self) -> str:
+        """Hash of all settings, to tell whether a checkpoint belongs to them."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]

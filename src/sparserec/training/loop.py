@@ -1,0 +1,215 @@
+"""The one loop: sample, step, let the method act, validate, checkpoint; for every method and every base.
+
+while phase := method.next_phase(what is done):
+    table = method.start(phase)
+    for epoch in phase: for step in epoch: update; method.after_step
+        validate every few epochs, keep the best, stop when patience runs out, write a checkpoint
+    restore the best table
+"""
+
+from __future__ import annotations
+
+import math
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sparserec.data import Sampler
+from sparserec.errors import RunError, TrainingError
+from sparserec.methods import Context, Method, Moment, Phase, PhaseResult
+from sparserec.progress import Progress, progress
+from sparserec.table import Table
+from sparserec.training.checkpoint import Arrays, read_arrays, with_prefix, without_prefix, write_arrays
+from sparserec.training.early_stop import EarlyStop
+from sparserec.training.mask_stats import mask_stats
+from sparserec.training.recipe import Recipe
+from sparserec.training.signals import StopRequested, StopSignals
+from sparserec.training.step import Stepper
+from sparserec.training.tables import load_table, save_table
+
+CHECKPOINT = "checkpoint.safetensors"
+EPOCHS_APART = 100_000
+"""Phases draw their batches from epochs this far apart, so that no two see the same order."""
+
+
+@dataclass
+class LoopState:
+    """Where the loop is; everything here is stored in a checkpoint."""
+
+    step: int = 0  # updates done in this phase
+    loss_sum: float = 0.0  # over the current epoch
+    seconds: float = 0.0  # trained so far, over all phases
+    steps: int = 0  # updates over all phases
+    early: EarlyStop = field(default_factory=EarlyStop)
+    done: list[PhaseResult] = field(default_factory=list)
+    events: int = 0  # lines of the record that belong to this state
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: dict[str, Any]) -> LoopState:
+        early, done = EarlyStop(**values.pop("early")), [PhaseResult(**one) for one in values.pop("done")]
+        return cls(**values, early=early, done=done)
+
+
+@dataclass
+class Loop:
+    """One run of one method on one base."""
+
+    method: Method
+    context: Context
+    recipe: Recipe
+    sampler: Sampler
+    make_stepper: Callable[[Table], Stepper]
+    validate: Callable[[Table], dict[str, float]] | None
+    """Metrics of a table on the validation part; None when the split has none."""
+    emit: Callable[[dict[str, Any]], None]
+    """Takes one line of the run's record."""
+    folder: Path
+    """Where checkpoints and the best table so far go."""
+    checkpoint_every: int = 5
+    identity: dict[str, Any] = field(default_factory=dict)
+    """What a checkpoint must agree on to be continued (config digest), and what only deserves a warning (threads)."""
+    test_curve: Callable[[Table, int], dict[str, Any]] | None = None
+    quiet: bool = True
+    score_name: str = "ndcg@20"
+    state: LoopState = field(default_factory=LoopState)
+    stepper: Stepper | None = None
+
+    def run(self, resume: bool = False) -> Table:
+        """Train all phases; returns the final table."""
+        with StopSignals() as signals:
+            stored = self._load() if resume else {}
+            while (phase := self.method.next_phase(self.context, self.state.done)) is not None:
+                self._phase(phase, stored, signals)
+                stored = {}
+        return load_table(self._phase_path(len(self.state.done) - 1))
+
+    # -- one phase ---------------------------------------------------------------------------------------------
+
+    def _phase(self, phase: Phase, stored: Arrays, signals: StopSignals) -> None:
+        number = len(self.state.done)
+        previous = load_table(self._phase_path(number - 1)) if number > 0 else None
+        table = self.method.start(self.context, phase, previous)
+        del previous
+        if stored:
+            table.load(without_prefix("table", stored))
+            self.method.load(without_prefix("method", stored))
+        stepper = self.stepper = self.make_stepper(table)
+        with progress(phase.name, phase.epochs * self.sampler.steps_per_epoch, self.quiet) as bar:
+            bar.advance(self.state.step)
+            self._train(phase, table, stepper, bar, signals)
+        if phase.validated and self.state.early.best_score is not None:
+            table = load_table(self._best_path())
+        save_table(self._phase_path(number), table)
+        result = PhaseResult(phase.name, self._epoch(), self.state.early.best_score)
+        self._emit({"event": "phase", **asdict(result), "best_epoch": self.state.early.best_epoch})
+        self.state.done.append(result)
+        self.state.step, self.state.loss_sum, self.state.early = 0, 0.0, EarlyStop()
+        self._save(None)
+
+    def _train(
+        self, phase: Phase, table: Table, stepper: Stepper, bar: Progress, signals: StopSignals
+    ) -> None:
+        state, per_epoch = self.state, self.sampler.steps_per_epoch
+        note = ""
+        while state.step < phase.epochs * per_epoch and state.early.waited < self.recipe.patience:
+            began = time.perf_counter()
+            epoch, index = divmod(state.step, per_epoch)
+            rate = self.recipe.rate(epoch + 1, phase.epochs)
+            batch = self.sampler.batch(len(state.done) * EPOCHS_APART + epoch, index)
+            loss = stepper.run(batch, state.step + 1, rate)
+            _check_finite(loss, phase, epoch + 1, index + 1, rate)
+            state.step, state.steps, state.loss_sum = state.step + 1, state.steps + 1, state.loss_sum + loss
+            moment = Moment(phase, state.step, epoch + 1, per_epoch, rate)
+            ended = self.method.after_step(self.context, table, moment)
+            state.seconds += time.perf_counter() - began
+            for event in moment.events:
+                self._emit(event)
+            if moment.ends_epoch:
+                note = self._end_epoch(phase, table, epoch + 1, rate)
+            bar.advance(1, note or f"loss {loss:.4f}")
+            if signals.requested is not None:
+                self._save(table)
+                raise StopRequested(signals.requested)
+            if ended:
+                return
+
+    def _end_epoch(self, phase: Phase, table: Table, epoch: int, rate: float) -> str:
+        state = self.state
+        loss, state.loss_sum = state.loss_sum / self.sampler.steps_per_epoch, 0.0
+        event: dict[str, Any] = {
+            "event": "epoch", "phase": phase.name, "epoch": epoch, "loss": loss, "learning_rate": rate,
+            "seconds": state.seconds, "parameters": table.parameters(),
+        }  # fmt: skip
+        note = f"epoch {epoch}/{phase.epochs} loss {loss:.4f}"
+        if phase.validated and self.validate is not None and self.recipe.validates_after(epoch, phase.epochs):
+            metrics = self.validate(table)
+            event |= {"valid": metrics, "mask": mask_stats(table, self.context.frequencies())}
+            if state.early.see(
+                epoch, metrics[self.score_name], epoch > self.recipe.patience_from * phase.epochs
+            ):
+                save_table(self._best_path(), table)
+            note += f" {self.score_name} {metrics[self.score_name]:.4f}"
+        if self.test_curve is not None:
+            event |= self.test_curve(table, epoch)
+        self._emit(event)
+        if epoch % self.checkpoint_every == 0 or epoch == phase.epochs:
+            self._save(table)
+        return note
+
+    def _epoch(self) -> int:
+        return -(-self.state.step // self.sampler.steps_per_epoch)
+
+    def _emit(self, event: dict[str, Any]) -> None:
+        self.emit(event)
+        self.state.events += 1
+
+    # -- what is kept on disk ----------------------------------------------------------------------------------
+
+    def _best_path(self) -> Path:
+        return self.folder / f"best-{len(self.state.done)}-{self.state.early.best_epoch}.safetensors"
+
+    def _phase_path(self, number: int) -> Path:
+        return self.folder / f"phase-{number}.safetensors"
+
+    def _save(self, table: Table | None) -> None:
+        """Write a checkpoint; without a table between two phases, where the finished phase has its own file."""
+        arrays = with_prefix("method", self.method.state())
+        if table is not None:
+            arrays |= with_prefix("table", table.state())
+        write_arrays(self.folder / CHECKPOINT, arrays, self.identity | {"loop": self.state.as_json()})
+        for path in self.folder.glob("best-*.safetensors"):  # only now may what the old checkpoint named go
+            if path != self._best_path():
+                path.unlink()
+
+    def _load(self) -> Arrays:
+        path = self.folder / CHECKPOINT
+        if not path.exists():
+            return {}
+        arrays, stored = read_arrays(path)
+        if stored.get("config") != self.identity.get("config"):
+            raise RunError(
+                f"{path}: this checkpoint belongs to another configuration ({stored.get('config')}, not "
+                f"{self.identity.get('config')}); resume with the run's own settings or use a new run folder"
+            )
+        if stored.get("threads") != self.identity.get("threads"):
+            warnings.warn(
+                f"the checkpoint was made with {stored.get('threads')} threads, this run has "
+                f"{self.identity.get('threads')}: the result may differ in the last bits",
+                stacklevel=2,
+            )
+        self.state = LoopState.from_json(stored["loop"])
+        return arrays if any(name.startswith("table.") for name in arrays) else {}
+
+
+def _check_finite(loss: float, phase: Phase, epoch: int, step: int, rate: float) -> None:
+    if not math.isfinite(loss):
+        raise TrainingError(
+            f"the loss became {loss} in phase {phase.name!r}, epoch {epoch}, step {step}, at learning rate "
+            f"{rate:.3g}; lower recipe.learning_rate or look for extreme base settings. The last checkpoint is intact"
+        )

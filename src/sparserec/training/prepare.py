@@ -1,0 +1,122 @@
+"""From a configuration to everything the loop needs: split, node order, graph, recommender, method, context."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from sparserec.data import Sampler, Source, Split, split_interactions
+from sparserec.errors import DataError
+from sparserec.evaluation import Evaluation, evaluate
+from sparserec.exploration import Factors, factorise
+from sparserec.graph import Adjacency, build_adjacency
+from sparserec.graph.order import by_degree, by_group
+from sparserec.memory import peak_of
+from sparserec.methods import Context, Method, make_method
+from sparserec.recommenders import Recommender, make_recommender
+from sparserec.table import Table
+from sparserec.training.config import RunConfig
+from sparserec.training.step import Stepper, propagate_all
+
+MAIN_METRIC = "ndcg@20"
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that is ready to train."""
+
+    config: RunConfig
+    source: Source
+    split: Split
+    graph: Adjacency
+    recommender: Recommender
+    method: Method
+    context: Context
+    sampler: Sampler
+
+    def stepper(self, table: Table) -> Stepper:
+        return Stepper(self.recommender, self.graph, table, self.config.seed)
+
+    def validate(self, table: Table) -> dict[str, float]:
+        """Metrics on the validation part; test items play no role."""
+        return self.measure(table, self.split.valid).metrics
+
+    def test(self, table: Table) -> Evaluation:
+        """Metrics on the test part, validation items masked as well."""
+        return self.measure(table, self.split.test, also_seen=(self.split.valid,))
+
+    def measure(self, table: Table, truth: object, also_seen: tuple = ()) -> Evaluation:
+        """Rank all items for every user that `truth` holds something of."""
+        vectors = torch.from_numpy(propagate_all(self.recommender, self.graph, table))
+        users, items = vectors[: self.graph.n_users], vectors[self.graph.n_users :]
+
+        def user_vectors(ids: np.ndarray) -> torch.Tensor:
+            return users[torch.from_numpy(ids).long()]
+
+        return evaluate(user_vectors, items, self.split.train, truth, also_seen, ks=self.config.ks)  # type: ignore[arg-type]
+
+
+def prepare(
+    config: RunConfig,
+    source: Source | None = None,
+    data_dir: str | None = None,
+    peaks: dict[str, int] | None = None,
+    baseline: int = 0,
+    quiet: bool = True,
+) -> Prepared:
+    """Read and split the data, build the graph and the method's inputs. Peaks per phase go into `peaks`."""
+    peaks = {} if peaks is None else peaks
+    recommender = make_recommender(
+        config.base, config.base_settings
+    )  # settings are checked before data is read
+    method = make_method(config.method, config.method_settings)
+    with peak_of(peaks, "read", baseline):
+        if source is None:
+            from sparserec.data import resolve
+
+            source = resolve(config.data, data_dir=data_dir, **config.read)
+        split = split_interactions(source, config.protocol, config.split_seed)
+        _check_sizes(split, config)
+    with peak_of(peaks, "init", baseline):
+        split, factors = number_nodes(split, config, method, quiet)
+        graph = build_adjacency(split.train, recommender.self_loops)
+        draws = recommender.sampling
+        sampler = Sampler(
+            split.train, config.recipe.batch_size, config.seed, config.recipe.batches,
+            draws.negatives_per_edge, draws.group_size, draws.reject,
+        )  # fmt: skip
+    context = Context(
+        train=split.train, dim=config.dim, density=config.density, epochs=config.recipe.epochs,
+        steps_per_epoch=sampler.steps_per_epoch, seed=config.seed, initial=_initial(recommender, split, config.seed),
+        factors=factors,
+    )  # fmt: skip
+    return Prepared(config, source, split, graph, recommender, method, context, sampler)
+
+
+def number_nodes(
+    split: Split, config: RunConfig, method: Method, quiet: bool
+) -> tuple[Split, Factors | None]:
+    """Number users and items for locality: by their strongest factor when there is a factorisation, else by degree."""
+    if not method.wants_factors:
+        return split.relabel(*by_degree(split.train)), None
+    factors = factorise(split.train, config.dim, method.wants_factors, config.seed, quiet)
+    group = factors.strongest(split.n_users + split.n_items, split.n_users)
+    users, items = by_group(split.train, group)
+    return split.relabel(users, items), factors.relabel(np.concatenate([users, items + split.n_users]))
+
+
+def _initial(recommender: Recommender, split: Split, seed: int) -> Callable:
+    return lambda dim: recommender.initial(seed, split.n_users, split.n_items, dim)
+
+
+def _check_sizes(split: Split, config: RunConfig) -> None:
+    if len(split.train) == 0:
+        raise DataError(f"{config.data}: no train interactions are left after reading and splitting")
+    if split.n_items < max(config.ks):
+        raise DataError(
+            f"{config.data}: {split.n_items} items are fewer than the list length {max(config.ks)} of the metrics; "
+            "set ks to shorter lists or bring more data"
+        )

@@ -1,0 +1,56 @@
+"""How long and how fast to train: the recipe every method shares, and the paper's own."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field
+
+from sparserec.settings import Settings
+
+
+class Recipe(Settings):
+    epochs: int = Field(30, ge=1)
+    """Length of a full training; schedules end here."""
+    batch_size: int = Field(8000, ge=1)
+    """Train edges per step."""
+    batches: Literal["edges", "users"] = "edges"
+    """Every train edge once per epoch, or users drawn uniformly."""
+    learning_rate: float = Field(0.01, gt=0)
+    """Learning rate of the first epoch."""
+    final_learning_rate: float | None = Field(8e-4, gt=0)
+    """Reached geometrically in the last epoch; None: use rate_decay instead."""
+    rate_decay: float = Field(1.0, gt=0, le=1)
+    """Factor per epoch when final_learning_rate is None."""
+    rate_floor: float = Field(0.0, ge=0)
+    """rate_decay never goes below this."""
+    validate_every: int = Field(5, ge=1)
+    """Epochs between validations."""
+    patience: int = Field(5, ge=1)
+    """Validations without a new best that end training."""
+    patience_from: float = Field(0.6, ge=0, le=1)
+    """Share of the epochs after which patience begins to count."""
+
+    def rate(self, epoch: int, epochs: int) -> float:
+        """Learning rate of an epoch (1 is the first) in a training of `epochs`."""
+        if self.final_learning_rate is None:
+            return max(self.learning_rate * self.rate_decay ** (epoch - 1), self.rate_floor)
+        share = (epoch - 1) / max(epochs - 1, 1)
+        return float(self.learning_rate * (self.final_learning_rate / self.learning_rate) ** share)
+
+    def validates_after(self, epoch: int, epochs: int) -> bool:
+        """Whether a validation follows this epoch; the last one always has one."""
+        return epoch % self.validate_every == 0 or epoch == epochs
+
+
+RECIPES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "paper": {"epochs": 500, "final_learning_rate": None, "rate_decay": 0.995, "rate_floor": 5e-4},
+    "paper-yelp-lightgcn": {
+        "epochs": 500,
+        "final_learning_rate": None,
+        "rate_decay": 0.99,
+        "rate_floor": 5e-4,
+    },
+}
+"""`paper`: 500 epochs with the stated decays (.99 for LightGCN on Yelp2018), early stopping from epoch 300."""

@@ -1,0 +1,182 @@
+"""One run from configuration to record: prepare, train, open the test set once, write everything down."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparserec.data import Source
+from sparserec.errors import RunError
+from sparserec.evaluation import Evaluation
+from sparserec.files import replacing, write_text
+from sparserec.memory import peak_of, resident_bytes
+from sparserec.table import SparseTable, Table, paper_formula_bytes
+from sparserec.training.config import RunConfig
+from sparserec.training.loop import CHECKPOINT, Loop
+from sparserec.training.mask_stats import mask_stats
+from sparserec.training.prepare import MAIN_METRIC, Prepared, prepare
+from sparserec.training.records import Recorder, environment, say
+from sparserec.training.store import save_split
+from sparserec.training.tables import save_table
+
+PRECISIONS = {"float": 32, "int8": 8, "int4": 4}
+
+
+@dataclass
+class Finished:
+    """A trained run, still in memory."""
+
+    folder: Path
+    prepared: Prepared
+    table: Table
+    record: dict[str, Any]
+
+
+def train_run(
+    config: RunConfig,
+    folder: Path,
+    source: Source | None = None,
+    data_dir: str | None = None,
+    resume: bool = False,
+    quiet: bool = True,
+) -> Finished:
+    """Train into a run folder. With `resume` a stopped run continues exactly where it was."""
+    baseline, began = resident_bytes(), time.perf_counter()
+    folder = Path(folder)
+    _open_folder(folder, config, resume)
+    peaks: dict[str, int] = {}
+    prepared = prepare(config, source, data_dir, peaks, baseline, quiet)
+    say("\n".join(prepared.source.report.lines()), quiet)
+    save_split(folder / "data.safetensors", prepared.split)
+    prepared_seconds = time.perf_counter() - began
+    recorder = Recorder(folder / "events.jsonl")
+    loop = _loop(prepared, folder, recorder, peaks, baseline, quiet)
+    recorder.keep(_stored_events(folder) if resume else 0)
+    with peak_of(peaks, "train", baseline):
+        table = loop.run(resume)
+    save_table(folder / "model.safetensors", table)
+    record = _record(prepared, table, loop, peaks, prepared_seconds)
+    record["test"] = open_test(prepared, table, folder, peaks, baseline, quiet)
+    record["seconds"]["total"] = time.perf_counter() - began
+    write_text(folder / "record.json", json.dumps(record, indent=1))
+    return Finished(folder, prepared, table, record)
+
+
+def open_test(
+    prepared: Prepared, table: Table, folder: Path, peaks: dict[str, int], baseline: int, quiet: bool
+) -> dict[str, dict[str, float]]:
+    """Measure the finished table on the test part, as float, int8 and int4; per-user results are kept."""
+    if len(prepared.split.test) == 0:
+        return {}
+    results, per_user = {}, {}
+    with peak_of(peaks, "evaluate", baseline):
+        for name, bits in PRECISIONS.items():
+            say(f"evaluating on the test set ({name})", quiet)
+            found: Evaluation = prepared.test(table if bits == 32 else table.quantised(bits))
+            results[name] = found.metrics
+            per_user |= {f"{name}.{metric}": values for metric, values in found.per_user.items()}
+            per_user["users"] = found.users
+    with replacing(folder / "per_user.npz") as temporary, temporary.open("wb") as file:
+        np.savez(file, **per_user)
+    return results
+
+
+def _open_folder(folder: Path, config: RunConfig, resume: bool) -> None:
+    stored = folder / "config.json"
+    if stored.exists():
+        before = RunConfig.parse(json.loads(stored.read_text(encoding="utf-8")), str(stored))
+        if before.digest() != config.digest():
+            raise RunError(f"{folder}: holds a run with other settings; choose another folder or delete it")
+        if (folder / "record.json").exists():
+            raise RunError(f"{folder}: this run is finished; its results are in {folder / 'record.json'}")
+        if not resume:
+            raise RunError(
+                f"{folder}: holds an unfinished run; continue it with --resume or delete the folder"
+            )
+    elif folder.exists() and any(folder.iterdir()):
+        raise RunError(f"{folder}: exists and is not a run folder; choose another one")
+    write_text(stored, json.dumps(config.model_dump(mode="json"), indent=1))
+    write_text(folder / "environment.json", json.dumps(environment(), indent=1))
+
+
+def _stored_events(folder: Path) -> int:
+    from sparserec.training.checkpoint import read_arrays
+
+    path = folder / "work" / CHECKPOINT
+    return int(read_arrays(path)[1]["loop"]["events"]) if path.exists() else 0
+
+
+def _loop(
+    prepared: Prepared, folder: Path, recorder: Recorder, peaks: dict[str, int], baseline: int, quiet: bool
+) -> Loop:
+    config = prepared.config
+
+    def validate(table: Table) -> dict[str, float]:
+        with peak_of(peaks, "evaluate", baseline):
+            return prepared.validate(table)
+
+    def test_curve(table: Table, epoch: int) -> dict[str, Any]:
+        return {"test_curve": prepared.test(table).metrics} if epoch in config.test_epochs else {}
+
+    return Loop(
+        method=prepared.method,
+        context=prepared.context,
+        recipe=config.recipe,
+        sampler=prepared.sampler,
+        make_stepper=prepared.stepper,
+        validate=validate if len(prepared.split.valid) else None,
+        emit=recorder,
+        folder=folder / "work",
+        checkpoint_every=config.checkpoint_every,
+        identity={"config": config.digest(), "threads": environment()["threads"]},
+        test_curve=test_curve if config.test_epochs else None,
+        quiet=quiet,
+        score_name=MAIN_METRIC if 20 in config.ks else f"ndcg@{max(config.ks)}",
+    )
+
+
+def _record(
+    prepared: Prepared, table: Table, loop: Loop, peaks: dict[str, int], prepared_seconds: float
+) -> dict[str, Any]:
+    config, split, factors = prepared.config, prepared.split, prepared.context.factors
+    stepper = loop.stepper
+    return {
+        "config": config.model_dump(mode="json"),
+        "base_settings": prepared.recommender.settings.model_dump(mode="json"),
+        "method_settings": prepared.method.settings.model_dump(mode="json"),
+        "digest": config.digest(),
+        "environment": environment(),
+        "split": {"protocol": split.protocol, "seed": split.seed, "hash": split.hash},
+        "data": prepared.source.report.as_dict(),
+        "parameters": table.parameters(),
+        "dim": table.shape.dim,
+        "bytes": {"int8": table.stored_bytes(8), "int4": table.stored_bytes(4)},
+        "memory": {
+            "formula": _formula(table, stepper.table if stepper else table),
+            "ledger": stepper.ledger() if stepper else table.ledger(),
+            "peak": peaks,
+        },
+        "seconds": {"prepare": prepared_seconds, "train": loop.state.seconds},
+        "steps": loop.state.steps,
+        "epochs": [asdict(result) for result in loop.state.done],
+        "nmf": asdict(factors.info) if factors is not None else None,
+        "mask": mask_stats(table, prepared.context.frequencies()),
+        "test_curve": bool(config.test_epochs),
+        "test_opened": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }
+
+
+def _formula(table: Table, trained: Table) -> int:
+    """The paper's count with the actual card(A u S): sampled rows count whole, active entries outside them too."""
+    if not isinstance(trained, SparseTable) or trained.candidates is None:
+        return paper_formula_bytes(table.parameters(), 0, table.parameters())
+    held = trained.candidates
+    outside = np.bincount(trained.entries()[0], minlength=trained.shape.n_rows)
+    outside[held.rows] = 0
+    sampled = held.accumulated.size
+    return paper_formula_bytes(trained.parameters(), sampled, sampled + int(outside.sum()))
