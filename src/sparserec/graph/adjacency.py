@@ -7,6 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparserec.data import Interactions
+from sparserec.errors import DataError
+
+MOST_ENTRIES = 2**31 - 1
+"""Offsets are int32: half the bytes of int64, and the only width MKL takes without converting."""
 
 
 @dataclass(frozen=True)
@@ -36,9 +40,11 @@ class Adjacency:
 def build_adjacency(train: Interactions, self_loops: bool = False) -> Adjacency:
     """Normalised bipartite adjacency of the train pairs; a node without neighbours gets an empty row."""
     n_users, n_items = train.n_users, train.n_items
-    by_item = np.argsort(
-        train.items, kind="stable"
-    )  # pairs are sorted by user, so users ascend within an item
+    entries = 2 * len(train) + self_loops * (n_users + n_items)
+    if entries > MOST_ENTRIES:
+        raise DataError(f"{entries:,} adjacency entries; at most {MOST_ENTRIES:,} are supported")
+    # Pairs are sorted by user, so a stable sort by item leaves users ascending within an item.
+    by_item = np.argsort(train.items, kind="stable")
     halves = [
         (train.user_counts(), train.items, n_users),
         (train.item_counts(), train.users[by_item], 0),

@@ -79,6 +79,7 @@ class ColumnFilter:
         transposed_weights: np.ndarray | None = None,
     ) -> None:
         """Start a step: which rows are wanted (None: all) and, under edge dropout, this step's edge weights."""
+        assert (weights is None) == (transposed_weights is None), "edge weights are needed in both directions"
         graph = self.adjacency
         self._rows = rows
         forward_weights = self._weights if weights is None else weights
@@ -101,12 +102,29 @@ class ColumnFilter:
         self, width: int, outputs: Sequence[np.ndarray], noise: Noise | None = None, first_column: int = 0
     ) -> None:
         """Filter the block in `input(width)` and write each tap's rows to outputs[t], shape (rows, width)."""
-        rows, current = self._rows, 0
+        self._propagate(width, self._rows, self._last, outputs, noise, first_column)
+
+    def forward_all(
+        self, width: int, outputs: Sequence[np.ndarray], noise: Noise | None = None, first_column: int = 0
+    ) -> None:
+        """The same step's outputs on all nodes, whatever rows `begin` asked for; outputs[t] is (nodes, width)."""
+        self._propagate(width, None, self._forward, outputs, noise, first_column)
+
+    def _propagate(
+        self,
+        width: int,
+        rows: np.ndarray | None,
+        last_matrix: Matrix,
+        outputs: Sequence[np.ndarray],
+        noise: Noise | None,
+        first_column: int,
+    ) -> None:
+        current = 0
         block = self._view(current, width)
         self._collect(block.numpy(), rows, 0, outputs)
         for layer in range(1, self.layers + 1):
             last = layer == self.layers
-            matrix = self._last if last else self._forward
+            matrix = last_matrix if last else self._forward
             target = self._view(1 - current, width, len(rows) if last and rows is not None else None)
             matrix.multiply(block, target)
             taken = None if last else rows  # the last hop already holds just the wanted rows
@@ -129,19 +147,28 @@ class ColumnFilter:
                     block, coefficient, output
                 )
 
-    def adjoint(self, width: int, gradients: Sequence[np.ndarray]) -> torch.Tensor:
-        """Gradient of the whole block, shape (nodes, width), from gradients of the taps' rows."""
+    def adjoint(
+        self, width: int, gradients: Sequence[np.ndarray], everywhere: np.ndarray | None = None
+    ) -> torch.Tensor:
+        """Gradient of the whole block, shape (nodes, width), from gradients of the taps' rows.
+
+        `everywhere` is a gradient of the first tap on all nodes, added to that of its rows.
+        """
         current = 0
         total = self._view(current, width).zero_()
-        self._scatter(total.numpy(), self.layers, gradients)
+        self._scatter(total.numpy(), self.layers, gradients, everywhere)
         for layer in range(self.layers - 1, -1, -1):
             target = self._view(1 - current, width)
             self._backward.multiply(total, target)
             total, current = target, 1 - current
-            self._scatter(total.numpy(), layer, gradients)
+            self._scatter(total.numpy(), layer, gradients, everywhere)
         return total
 
-    def _scatter(self, total: np.ndarray, layer: int, gradients: Sequence[np.ndarray]) -> None:
+    def _scatter(
+        self, total: np.ndarray, layer: int, gradients: Sequence[np.ndarray], everywhere: np.ndarray | None
+    ) -> None:
+        if everywhere is not None:
+            _add_all(everywhere, total.dtype.type(self._coefficient(self.taps[0], layer)), total)
         for tap, gradient in zip(self.taps, gradients):
             coefficient = total.dtype.type(self._coefficient(tap, layer))
             if coefficient == 0.0:
