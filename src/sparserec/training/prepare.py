@@ -75,7 +75,7 @@ def prepare(
     method = make_method(config.method, config.method_settings)
     with peak_of(peaks, "read", baseline):
         if source is None:
-            from sparserec.data import resolve
+            from sparserec.data.named import resolve
 
             source = resolve(config.data, data_dir=data_dir, **config.read)
         split = split_interactions(source, config.protocol, config.split_seed)

@@ -1,0 +1,62 @@
+"""sparserec sweep and sparserec table: the queue of long trainings and the tables made from its results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+
+def register(app: typer.Typer) -> None:
+    """Add both commands."""
+    app.command()(sweep)
+    app.command()(table)
+
+
+def sweep(
+    queue: Annotated[Path, typer.Argument(help="Queue file (TOML).")],
+    data_dir: Annotated[Optional[str], typer.Option(help="Where named data sets already are.")] = None,
+    threads: Annotated[Optional[int], typer.Option(help="Threads; default all cores.")] = None,
+    only: Annotated[Optional[str], typer.Option(help="Only runs whose name contains this.")] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--list", help="Show what is done and what waits, train nothing.")
+    ] = False,
+) -> None:
+    """Train the runs of a queue, one at a time, and append their results."""
+    from sparserec.experiments.queue import read_queue, run_queue
+    from sparserec.experiments.results import finished_names
+
+    if dry_run:
+        for run in read_queue(queue):
+            state = (
+                "done"
+                if run.name in finished_names(run.results)
+                else "begun"
+                if run.folder.exists()
+                else "waits"
+            )
+            print(f"{run.priority:4d}  {state:6s} {run.name}")
+        return
+    raise typer.Exit(1 if run_queue(queue, data_dir, threads, only) else 0)
+
+
+def table(
+    results: Annotated[list[Path], typer.Argument(help="Result files (JSON lines).")],
+    columns: Annotated[Optional[str], typer.Option(help="Columns, separated by commas.")] = None,
+    only: Annotated[Optional[str], typer.Option(help="Only runs whose name contains this.")] = None,
+    out: Annotated[Optional[Path], typer.Option(help="Write the table here instead of printing it.")] = None,
+) -> None:
+    """Render a Markdown table from recorded results."""
+    from sparserec.errors import SettingError
+    from sparserec.experiments.results import read_results
+    from sparserec.experiments.tables import COLUMNS, markdown_table
+    from sparserec.files import write_text
+
+    rows = [row for path in results for row in read_results(path) if only is None or only in row["name"]]
+    chosen = [name.strip() for name in columns.split(",")] if columns else None
+    unknown = [name for name in chosen or [] if name not in COLUMNS]
+    if unknown:
+        raise SettingError(f"unknown column {unknown[0]!r}; known: {', '.join(COLUMNS)}")
+    text = markdown_table(rows, chosen)
+    write_text(out, text) if out else print(text, end="")

@@ -1,0 +1,31 @@
+"""Child process of the queue: one training from a settings file into a run folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+
+def main(settings_path: str, folder: str, data_dir: str, threads: str) -> int:
+    """Train or resume; a run that is finished already is left as it is."""
+    from sparserec.cli.configure import build_config
+    from sparserec.errors import SparserecError
+    from sparserec.training.run import train_run
+    from sparserec.training.threads import use_threads
+
+    use_threads(int(threads) or None)
+    run = Path(folder)
+    if (run / "record.json").exists():
+        return 0
+    try:
+        config = build_config(json.loads(Path(settings_path).read_text(encoding="utf-8")), settings_path)
+        train_run(config, run, data_dir=data_dir or None, resume=(run / "config.json").exists(), quiet=False)
+    except SparserecError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:5]))

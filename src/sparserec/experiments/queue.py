@@ -1,0 +1,153 @@
+"""The one queue of long trainings: priority order, one at a time, resumable, quiet while a benchmark measures.
+
+A queue file is TOML: `results` (a JSONL file), `runs` (a folder), `[defaults]` settings, and `[[run]]` tables with a
+`name`, an optional `priority` (higher first) and settings that override the defaults. Each run is a child process, so
+that its memory is its own. When a benchmark takes the lock the child is asked to stop, writes a checkpoint, and is
+resumed later.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sparserec.errors import SettingError
+from sparserec.experiments.lock import holder
+from sparserec.experiments.results import append_result, finished_names
+from sparserec.files import write_text
+
+POLL_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class QueuedRun:
+    """One line of the queue."""
+
+    name: str
+    priority: int
+    settings: dict[str, Any]
+    folder: Path
+    results: Path
+
+
+def read_queue(path: Path) -> list[QueuedRun]:
+    """Runs in the order they will be trained."""
+    from sparserec.cli.configure import build_config, read_toml
+
+    values = read_toml(path)
+    unknown = set(values) - {"results", "runs", "defaults", "run"}
+    if unknown or "results" not in values:
+        raise SettingError(
+            f"{path}: needs results, and may hold runs, defaults and [[run]]; not {sorted(unknown)}"
+        )
+    base = path.parent
+    queue, seen = [], set()
+    for number, entry in enumerate(values.get("run", []), 1):
+        entry = dict(entry)
+        name, priority = entry.pop("name", None), entry.pop("priority", 0)
+        if not name or name in seen:
+            raise SettingError(f"{path}: run {number} needs a name of its own (got {name!r})")
+        seen.add(name)
+        settings = merge(values.get("defaults", {}), entry)
+        build_config(settings, f"{path}: run {name!r}")  # a mistake shows before hours of training, not after
+        queue.append(
+            QueuedRun(
+                name,
+                priority,
+                settings,
+                base / values.get("runs", "../runs") / name,
+                base / values["results"],
+            )
+        )
+    return sorted(queue, key=lambda run: -run.priority)
+
+
+def merge(defaults: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    """Settings with changes on top; groups of settings are merged, not replaced."""
+    merged = dict(defaults)
+    for key, value in changes.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = merge(merged[key], value) if both else value
+    return merged
+
+
+def run_queue(
+    path: Path, data_dir: str | None = None, threads: int | None = None, only: str | None = None
+) -> int:
+    """Train what is not done yet; returns how many runs failed. The file is read again after every run."""
+    failed: set[str] = set()
+    while True:
+        waiting = [
+            run
+            for run in read_queue(path)
+            if run.name not in failed | finished_names(run.results) and (only is None or only in run.name)
+        ]
+        if not waiting:
+            return len(failed)
+        run = waiting[0]
+        _say(f"{run.name} ({len(waiting)} left)")
+        if not _train(run, data_dir, threads):
+            failed.add(run.name)
+            _say(f"{run.name} FAILED; see {run.folder / 'log.txt'}")
+
+
+def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
+    """Run one training to its end, stopping and resuming around benchmarks; True when it finished."""
+    run.folder.parent.mkdir(parents=True, exist_ok=True)
+    settings = run.folder.parent / f"{run.name}.json"
+    write_text(settings, json.dumps(run.settings))
+    command = [
+        sys.executable,
+        "-m",
+        "sparserec.experiments.child",
+        str(settings),
+        str(run.folder),
+        data_dir or "",
+        str(threads or 0),
+    ]
+    while True:
+        _wait_for_benchmark()
+        with (run.folder.parent / f"{run.name}.log").open("a", encoding="utf-8") as log:
+            child = subprocess.Popen(command, stdout=log, stderr=log)
+            stopped = _watch(child)
+        if child.returncode == 0 and not stopped:
+            record = json.loads((run.folder / "record.json").read_text(encoding="utf-8"))
+            append_result(run.results, run.name, record)
+            return True
+        if not stopped:
+            return False
+
+
+def _watch(child: subprocess.Popen[bytes]) -> bool:
+    """Wait for the child; True when it was asked to stop because a benchmark began."""
+    asked = False
+    try:
+        while child.poll() is None:
+            if not asked and holder() is not None:
+                child.send_signal(signal.SIGTERM)
+                asked = True
+            time.sleep(POLL_SECONDS)
+    except BaseException:
+        child.send_signal(signal.SIGTERM)
+        child.wait()
+        raise
+    return asked and child.returncode != 0
+
+
+def _wait_for_benchmark() -> None:
+    said = False
+    while (pid := holder()) is not None:
+        if not said:
+            _say(f"waiting: a benchmark is measuring (process {pid})")
+            said = True
+        time.sleep(POLL_SECONDS)
+
+
+def _say(text: str) -> None:
+    print(f"[{time.strftime('%H:%M:%S')}] {text}", file=sys.stderr, flush=True)
