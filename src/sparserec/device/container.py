@@ -174,7 +174,8 @@ def is_count(value: Any) -> bool:
 def _check_entry(name: str, value: Any, payload_size: int) -> Entry:
     if not isinstance(value, dict) or not isinstance(value.get("dtype"), str):
         raise errors.BadTensorEntry(f"tensor {name!r}: no dtype")
-    shape, offsets = value.get("shape"), value.get("data_offsets")
+    shape: Any = value.get("shape")
+    offsets: Any = value.get("data_offsets")
     lists = isinstance(shape, list) and isinstance(offsets, list) and len(shape) <= 8 and len(offsets) == 2
     if not lists or not all(map(is_count, shape + offsets)):
         raise errors.BadTensorEntry(f"tensor {name!r}: shape or data_offsets are not lists of counts")

@@ -6,6 +6,7 @@ self-loops each step then touches one side of the graph only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,8 +57,12 @@ class GraphFilter:
         return h[1]
 
     def _sum(
-        self, neighbours, other: np.ndarray | None, own: np.ndarray | None, norm: np.ndarray
-    ) -> np.ndarray | None:  # type: ignore[no-untyped-def]
+        self,
+        neighbours: Callable[[np.ndarray], np.ndarray],
+        other: np.ndarray | None,
+        own: np.ndarray | None,
+        norm: np.ndarray,
+    ) -> np.ndarray | None:
         total = None if other is None else neighbours(other)
         if self.self_loops and own is not None:
             total = own if total is None else total + own

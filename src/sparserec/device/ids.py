@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -44,7 +46,7 @@ class Ids:
             return number if 0 <= number < self.count else None
         return self._search(number, self.values.__getitem__)
 
-    def _search(self, wanted, value_at) -> int | None:  # type: ignore[no-untyped-def]
+    def _search(self, wanted: Any, value_at: Callable[[int], Any]) -> int | None:
         low, high = 0, self.count
         while low < high:
             middle = (low + high) // 2
@@ -76,7 +78,7 @@ def id_tensors(name: str, ids: Sequence[str] | np.ndarray | None) -> tuple[str, 
         return _integer_tensors(name, array.astype(np.int64))
     strings = [str(value) for value in ids]
     order = sorted(range(len(strings)), key=lambda at: strings[at].encode("utf-8"))
-    if any(strings[a] == strings[b] for a, b in zip(order, order[1:])):
+    if any(strings[a] == strings[b] for a, b in pairwise(order)):
         raise errors.CannotWrite(f"{name}: the same id occurs twice")
     tensors = text_tensors(name, strings)
     if order != list(range(len(order))):

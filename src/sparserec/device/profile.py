@@ -70,7 +70,7 @@ def _one_of(raw: dict[str, Any], key: str, options: tuple[str, ...]) -> str:
 
 
 def _count(raw: dict[str, Any], key: str, least: int, most: int) -> int:
-    value = raw.get(key)
+    value: Any = raw.get(key)
     if not is_count(value) or not least <= value <= most:
         raise BadMetadata(f"model.{key} is {value!r}, expected {least} to {most}")
     return value

@@ -128,7 +128,7 @@ def read_table(container: Container, name: str, rows: int, dim: int) -> Table:
     elif indexed:
         encoding, read = "byte-index", _read_index
     else:
-        encoding, read = "dense", _read_dense
+        encoding, read = "dense", _read_dense  # type: ignore[assignment]
     column, start = read(container, name, dim, stored, raw_scale)
     return Table(
         dim, bits, encoding, raw_scale.astype(np.float64), _codes(name, stored, int(start[-1])), column, start
@@ -158,7 +158,8 @@ def _read_mask(
     column = np.empty(int(start[-1]), np.uint8 if dim <= 256 else np.uint16)
     for first in range(0, len(mask), BLOCK_ROWS):
         block = np.unpackbits(mask[first : first + BLOCK_ROWS], axis=1, bitorder="little")
-        column[start[first] : start[min(first + BLOCK_ROWS, len(mask))]] = np.nonzero(block)[1]
+        positions = np.flatnonzero(block.view(np.bool_))
+        column[start[first] : start[min(first + BLOCK_ROWS, len(mask))]] = positions % block.shape[1]
     return column, start
 
 
