@@ -1,0 +1,83 @@
+/** One named error per way a model file, or a question put to it, can be wrong. Every reader uses the same names. */
+
+/** Base of all errors of this package. */
+export class DeviceError extends Error { name = 'DeviceError' }
+/** Base of the errors that say a file is not a usable model. */
+export class FileError extends DeviceError { name = 'FileError' }
+
+/** The file ends before its header does. */
+export class Truncated extends FileError { name = 'Truncated' }
+/** The header claims more than a mebibyte. */
+export class HeaderTooLarge extends FileError { name = 'HeaderTooLarge' }
+/** The file does not begin as a model file must. */
+export class NotSrec extends FileError { name = 'NotSrec' }
+/** The header length is not a multiple of eight, so no tensor would be aligned. */
+export class HeaderNotPadded extends FileError { name = 'HeaderNotPadded' }
+/** The header is not valid UTF-8. */
+export class HeaderNotUtf8 extends FileError { name = 'HeaderNotUtf8' }
+/** The header is not one JSON object. */
+export class HeaderNotJson extends FileError { name = 'HeaderNotJson' }
+/** A field of the metadata is missing, mistyped or out of range. */
+export class BadMetadata extends FileError { name = 'BadMetadata' }
+/** The file was written for a newer major version of the format. */
+export class NewerVersion extends FileError { name = 'NewerVersion' }
+/** A tensor's entry in the header is not what safetensors asks for. */
+export class BadTensorEntry extends FileError { name = 'BadTensorEntry' }
+/** A tensor has a data type that safetensors does not define, or that we do not know. */
+export class UnknownDtype extends FileError { name = 'UnknownDtype' }
+/** A tensor claims bytes beyond the end of the file. */
+export class OffsetOutOfRange extends FileError { name = 'OffsetOutOfRange' }
+/** A tensor's byte range does not match its shape. */
+export class WrongLength extends FileError { name = 'WrongLength' }
+/** A tensor does not start at a multiple of its element size. */
+export class Misaligned extends FileError { name = 'Misaligned' }
+/** Two tensors share bytes. */
+export class OverlappingTensors extends FileError { name = 'OverlappingTensors' }
+/** Some bytes of the file belong to no tensor. */
+export class HoleInPayload extends FileError { name = 'HoleInPayload' }
+/** The content is not what was written. */
+export class WrongChecksum extends FileError { name = 'WrongChecksum' }
+/** A tensor that the mode needs is not there. */
+export class MissingTensor extends FileError { name = 'MissingTensor' }
+/** A tensor has another type or shape than the format says. */
+export class WrongTensor extends FileError { name = 'WrongTensor' }
+/** The filter coefficients are not finite, too many or too large. */
+export class BadCoefficients extends FileError { name = 'BadCoefficients' }
+/** A table has both a bitmask and an index. */
+export class AmbiguousEncoding extends FileError { name = 'AmbiguousEncoding' }
+/** A row scale or length is negative or not finite. */
+export class BadScale extends FileError { name = 'BadScale' }
+/** A stored code is the one value that symmetric quantisation never makes. */
+export class CodeOutOfRange extends FileError { name = 'CodeOutOfRange' }
+/** A column or item index is beyond the end. */
+export class IndexOutOfRange extends FileError { name = 'IndexOutOfRange' }
+/** The columns of a row are not in strictly ascending order. */
+export class IndexNotAscending extends FileError { name = 'IndexNotAscending' }
+/** Two tensors that must agree on a number of entries do not. */
+export class WrongCount extends FileError { name = 'WrongCount' }
+/** Bits that belong to nothing are set. */
+export class NonzeroPadding extends FileError { name = 'NonzeroPadding' }
+/** A gap of the graph leads beyond the last item, or is too wide. */
+export class BadGraph extends FileError { name = 'BadGraph' }
+/** The stored user vector is not finite. */
+export class BadVector extends FileError { name = 'BadVector' }
+/** The offsets of a text table do not start at 0, fall, or do not end at its length. */
+export class BadTextOffsets extends FileError { name = 'BadTextOffsets' }
+/** A text table is not valid UTF-8, or an offset points inside a character. */
+export class BadText extends FileError { name = 'BadText' }
+/** Ids are out of range, not unique, or not in the order the lookup needs. */
+export class BadIds extends FileError { name = 'BadIds' }
+/** The golden queries are not in the form the format asks for. */
+export class BadGolden extends FileError { name = 'BadGolden' }
+/** A golden query gave another answer than the one stored with it. */
+export class SelfTestFailed extends DeviceError { name = 'SelfTestFailed' }
+/** The file holds no vector or history of this user. */
+export class UnknownUser extends DeviceError { name = 'UnknownUser' }
+/** The file holds no such item. */
+export class UnknownItem extends DeviceError { name = 'UnknownItem' }
+/** The file holds no such tag. */
+export class UnknownTag extends DeviceError { name = 'UnknownTag' }
+/** A question that makes no sense: a negative k, weights of another length than the history. */
+export class BadQuery extends DeviceError { name = 'BadQuery' }
+/** The file could not be fetched. */
+export class CannotFetch extends DeviceError { name = 'CannotFetch' }

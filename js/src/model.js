@@ -1,0 +1,324 @@
+/** A model file opened for questions: load, then recommend, explain, similar. */
+
+import { describeModel } from './card.js'
+import { checkDigest, parseContainer } from './container.js'
+import { BadQuery, UnknownItem, UnknownTag, UnknownUser } from './errors.js'
+import { compareGolden } from './golden.js'
+import { readParts } from './parts.js'
+import { topIndices } from './rank.js'
+import { fileDigest, plainFileDigest } from './sha256.js'
+import { textAt } from './text.js'
+
+/** @typedef {import('./ids.js').Identifier} Identifier */
+/** @typedef {import('./parts.js').Parts} Parts */
+/** @typedef {import('./scorers.js').History} History */
+/** @typedef {{id: Identifier, score: number, title: string | null}} Recommendation */
+/** @typedef {{id: Identifier, score: number, contributions: Recommendation[]}} Explanation */
+/** @typedef {{scores: ArrayLike<number>, seen: ArrayLike<number>}} Answer scores of all items, and what was seen already */
+
+/**
+ * @typedef {object} Question
+ * @property {Identifier} [user] a stored user; or give a history
+ * @property {Identifier[]} [history] what someone liked; unknown items are ignored
+ * @property {number[]} [weights] go with the history: negative for a dislike, smaller for what is long ago
+ * @property {number} [k] how many
+ * @property {Iterable<Identifier>} [exclude] leave these out
+ * @property {Iterable<Identifier> | null} [deny] and these
+ * @property {Iterable<Identifier> | null} [allow] nothing but these
+ * @property {Iterable<string> | null} [tags] only items that have one of these
+ * @property {boolean} [excludeSeen] leave out the history, or what the stored user has seen
+ */
+
+/**
+ * Open a model file held in memory; rejects with the named error if anything in it is wrong. The bytes are used where they are
+ * and must not change afterwards.
+ *
+ * @param {ArrayBuffer | Uint8Array} data
+ * @returns {Promise<Model>}
+ */
+export async function load(data) {
+  const container = parseContainer(data)
+  checkDigest(container, await fileDigest(container.bytes))
+  return new Model(readParts(container))
+}
+
+/**
+ * The same without WebCrypto and without waiting.
+ *
+ * @param {ArrayBuffer | Uint8Array} data
+ * @returns {Model}
+ */
+export function loadSync(data) {
+  const container = parseContainer(data)
+  checkDigest(container, plainFileDigest(container.bytes))
+  return new Model(readParts(container))
+}
+
+/** Answers questions about external ids; scores with indices. */
+export class Model {
+  /** @type {Parts} */
+  #parts
+  /** @type {{key: string, vector: Float64Array}} the last user's vector: the next question is often about the same one */
+  #last = { key: '', vector: new Float64Array(0) }
+
+  /** @param {Parts} parts */
+  constructor(parts) {
+    this.#parts = parts
+  }
+
+  /**
+   * The k best items for a stored user, or for anyone with this history. Without a history that names a liked item of the file,
+   * the most popular items are the answer.
+   *
+   * @param {Question} [question]
+   * @returns {Recommendation[]}
+   */
+  recommend({ user, history, weights, k = 20, exclude = [], deny, allow, tags, excludeSeen = true } = {}) {
+    checkSize(k)
+    const { scores, seen } = this.#answer(user, history, weights)
+    const allowed = this.#allowed([...exclude, ...deny ?? []], allow, tags)
+    if (excludeSeen) for (let j = 0; j < seen.length; j++) allowed[seen[j]] = 0
+    return topIndices(scores, k, allowed).map(index => this.#recommendation(index, scores[index]))
+  }
+
+  /**
+   * Why an item gets its score for a history: the contributions, in the order of the history, add up to it.
+   *
+   * @param {{history: Identifier[], item: Identifier, weights?: number[]}} question
+   * @returns {Explanation}
+   */
+  explain({ history, item, weights }) {
+    const { ids, popularity, scorer } = this.#parts
+    const index = this.#item(item)
+    const { liked } = distinctItems(...this.#known(history, weights))
+    if (!liked.weights.some(weight => weight > 0)) return { id: ids.at(index), score: popularity[index], contributions: [] }
+    const values = scorer.contributions(liked, index)
+    return {
+      id: ids.at(index),
+      score: values.reduce((sum, value) => sum + value, 0),
+      contributions: values.map((value, j) => this.#recommendation(liked.items[j], value)),
+    }
+  }
+
+  /**
+   * The items whose final vectors lie closest to that of an item.
+   *
+   * @param {{item: Identifier, k?: number}} question
+   * @returns {Recommendation[]}
+   */
+  similar({ item, k = 20 }) {
+    checkSize(k)
+    const index = this.#item(item)
+    const scores = this.#parts.scorer.similarities(index)
+    const allowed = new Uint8Array(scores.length).fill(1)
+    allowed[index] = 0
+    return topIndices(scores, k, allowed).map(other => this.#recommendation(other, scores[other]))
+  }
+
+  /**
+   * Run the golden queries stored in the file; throws SelfTestFailed if an answer differs.
+   *
+   * @returns {number} how many there were
+   */
+  selfTest() {
+    const { golden, profile } = this.#parts
+    golden.forEach((query, number) => {
+      const { scores, seen } = query.user === null
+        ? this.#ofHistory(query.history, query.weights)
+        : this.#ofUser(query.user)
+      const allowed = new Uint8Array(profile.items).fill(1)
+      for (let j = 0; j < seen.length; j++) allowed[seen[j]] = 0
+      const items = topIndices(scores, Math.max(query.items.length, 1), allowed).slice(0, query.items.length)
+      compareGolden(`golden query ${number}`, query, items, items.map(item => scores[item]))
+    })
+    return golden.length
+  }
+
+  /**
+   * What is inside: mode, sizes by section, hashes, metrics, and whose data it holds.
+   *
+   * @returns {import('./card.js').Card}
+   */
+  card() {
+    return describeModel(this.#parts)
+  }
+
+  /**
+   * All items with their titles where the file holds them, for search; made one at a time.
+   *
+   * @returns {Generator<{id: Identifier, title: string | null}>}
+   */
+  * catalogue() {
+    const { ids, profile, titles } = this.#parts
+    for (let index = 0; index < profile.items; index++) {
+      yield { id: ids.at(index), title: titles && textAt(titles, index) }
+    }
+  }
+
+  /**
+   * Names of the tags in the file.
+   *
+   * @returns {string[]}
+   */
+  tags() {
+    const names = this.#parts.tags?.names
+    return names ? Array.from({ length: names.count }, (_, tag) => textAt(names, tag)) : []
+  }
+
+  /**
+   * @param {Identifier | undefined} user
+   * @param {Identifier[] | undefined} history
+   * @param {number[] | undefined} weights
+   * @returns {Answer}
+   */
+  #answer(user, history, weights) {
+    const noUser = user === undefined || user === null
+    if (!noUser && history) throw new BadQuery('give a user or a history, not both')
+    if (!noUser) return this.#ofUser(this.#user(user))
+    if (!history && this.#parts.profile.mode === 'personal') return this.#ofUser(0)
+    return this.#ofHistory(...this.#known(history ?? [], weights))
+  }
+
+  /**
+   * @param {number} user
+   * @returns {Answer}
+   */
+  #ofUser(user) {
+    const { graph, scorer, seen } = this.#parts
+    const vector = this.#vector(`user ${user}`, () => scorer.known(user))
+    const own = graph ? graph.item.subarray(graph.start[user], graph.start[user + 1]) : seen
+    return { scores: scorer.scores(vector), seen: own }
+  }
+
+  /**
+   * @param {number[]} items
+   * @param {number[]} weights
+   * @returns {Answer}
+   */
+  #ofHistory(items, weights) {
+    const { popularity, scorer } = this.#parts
+    const { seen, liked } = distinctItems(items, weights)
+    if (!liked.weights.some(weight => weight > 0)) return { scores: popularity, seen }
+    const vector = this.#vector(`items ${liked.items} ${liked.weights}`, () => scorer.fromHistory(liked))
+    return { scores: scorer.scores(vector), seen }
+  }
+
+  /**
+   * @param {string} key
+   * @param {() => Float64Array} make
+   * @returns {Float64Array}
+   */
+  #vector(key, make) {
+    if (this.#last.key !== key) this.#last = { key, vector: make() }
+    return this.#last.vector
+  }
+
+  /**
+   * The items of a history that the file knows, and their weights.
+   *
+   * @param {Identifier[]} history
+   * @param {number[] | undefined} weights
+   * @returns {[number[], number[]]}
+   */
+  #known(history, weights) {
+    const given = weights ?? history.map(() => 1)
+    if (given.length !== history.length || !given.every(Number.isFinite)) {
+      throw new BadQuery(`${history.length} items in the history need as many finite weights`)
+    }
+    const found = history.map(id => this.#parts.ids.find(id))
+    return [found.filter(index => index >= 0), given.filter((_, j) => found[j] >= 0)]
+  }
+
+  /**
+   * @param {Identifier[]} hidden
+   * @param {Iterable<Identifier> | null | undefined} allow
+   * @param {Iterable<string> | null | undefined} tags
+   * @returns {Uint8Array} 1 for the items that may be in the answer
+   */
+  #allowed(hidden, allow, tags) {
+    const { ids, profile } = this.#parts
+    const allowed = tags ? this.#tagged(tags) : new Uint8Array(profile.items).fill(1)
+    if (allow) {
+      const listed = new Uint8Array(profile.items)
+      for (const id of allow) listed[ids.find(id)] = 1 // -1 sets nothing
+      for (let index = 0; index < allowed.length; index++) allowed[index] &= listed[index]
+    }
+    for (const id of hidden) allowed[ids.find(id)] = 0
+    return allowed
+  }
+
+  /**
+   * @param {Iterable<string>} wanted
+   * @returns {Uint8Array} 1 for the items that have at least one of the tags
+   */
+  #tagged(wanted) {
+    const { profile, tags } = this.#parts
+    const names = this.tags()
+    const some = new Uint8Array(profile.items)
+    for (const name of wanted) {
+      const tag = names.indexOf(name)
+      if (!tags || tag < 0) throw new UnknownTag(`no tag '${name}' in this file`)
+      for (let index = 0; index < some.length; index++) {
+        some[index] |= (tags.bits[index * tags.width + (tag >> 3)] >> (tag & 7)) & 1
+      }
+    }
+    return some
+  }
+
+  /**
+   * @param {Identifier} item
+   * @returns {number}
+   */
+  #item(item) {
+    const index = this.#parts.ids.find(item)
+    if (index < 0) throw new UnknownItem(`no item '${item}' in this file`)
+    return index
+  }
+
+  /**
+   * @param {Identifier} user
+   * @returns {number}
+   */
+  #user(user) {
+    const { profile, userIds } = this.#parts
+    if (profile.mode === 'personal' && profile.userId !== null && String(user) === String(profile.userId)) return 0
+    const index = userIds ? userIds.find(user) : -1
+    if (index < 0) {
+      throw new UnknownUser(`no user '${user}' in this file of mode '${profile.mode}': give a history instead`)
+    }
+    return index
+  }
+
+  /**
+   * @param {number} index
+   * @param {number} score
+   * @returns {Recommendation}
+   */
+  #recommendation(index, score) {
+    const { ids, titles } = this.#parts
+    return { id: ids.at(index), score, title: titles && textAt(titles, index) }
+  }
+}
+
+/**
+ * First occurrence of each item kept; those of weight 0 count as seen but not as history.
+ *
+ * @param {number[]} items
+ * @param {number[]} weights
+ * @returns {{seen: number[], liked: History}}
+ */
+function distinctItems(items, weights) {
+  /** @type {Map<number, number>} */
+  const first = new Map()
+  items.forEach((item, j) => { if (!first.has(item)) first.set(item, weights[j]) })
+  const liked = [...first].filter(([, weight]) => weight !== 0)
+  return {
+    seen: [...first.keys()],
+    liked: { items: liked.map(([item]) => item), weights: liked.map(([, weight]) => weight) },
+  }
+}
+
+/** @param {number} k */
+function checkSize(k) {
+  if (!Number.isInteger(k) || k < 1) throw new BadQuery(`k is ${k}, expected a positive integer`)
+}

@@ -1,0 +1,93 @@
+/** What kind of model a file says it is: the fields of `__metadata__.model`, checked. */
+
+import { isCount, isObject } from './container.js'
+import { BadMetadata } from './errors.js'
+
+const MODES = ['items', 'full', 'personal']
+const ID_KINDS = ['range', 'int', 'string']
+const MOST_NODES = 2 ** 24 - 1
+
+/**
+ * @typedef {object} Profile
+ * @property {string} mode items, full or personal
+ * @property {string} base name of the recommender
+ * @property {number} items
+ * @property {number} users
+ * @property {number} dim
+ * @property {boolean} selfLoops
+ * @property {number} foldTables
+ * @property {string} itemIds range, int or string
+ * @property {string | null} userIds
+ * @property {string | number | null} userId
+ */
+
+/**
+ * Check field by field, in the order of docs/format.md.
+ *
+ * @param {Record<string, string>} metadata
+ * @returns {Profile}
+ */
+export function readProfile(metadata) {
+  const raw = readObject(metadata, 'model')
+  const mode = oneOf(raw, 'mode', MODES)
+  const full = mode === 'full'
+  const items = countBetween(raw, 'items', 1, MOST_NODES)
+  const users = countBetween(raw, 'users', full ? 1 : 0, MOST_NODES)
+  const dim = countBetween(raw, 'dim', 1, 65536)
+  const selfLoops = raw.self_loops
+  if (typeof selfLoops !== 'boolean') throw new BadMetadata('model.self_loops is not true or false')
+  const foldTables = countBetween(raw, 'fold_tables', 0, full ? 0 : selfLoops ? 64 : 1)
+  const itemIds = oneOf(raw, 'item_ids', ID_KINDS)
+  const userIds = full ? oneOf(raw, 'user_ids', ID_KINDS) : null
+  if (typeof raw.base !== 'string') throw new BadMetadata('model.base is not text')
+  const userId = mode === 'personal' ? raw.user_id ?? null : null
+  if (userId !== null && typeof userId !== 'string' && !Number.isSafeInteger(userId)) {
+    throw new BadMetadata('model.user_id is neither text nor an integer')
+  }
+  return { mode, base: raw.base, items, users, dim, selfLoops, foldTables, itemIds, userIds, userId }
+}
+
+/**
+ * A JSON object kept as text in the metadata.
+ *
+ * @param {Record<string, string>} metadata
+ * @param {string} key
+ * @returns {Record<string, any>}
+ */
+export function readObject(metadata, key) {
+  if (!Object.hasOwn(metadata, key)) throw new BadMetadata(`__metadata__.${key} is missing`)
+  let value
+  try {
+    value = JSON.parse(metadata[key])
+  } catch (error) {
+    throw new BadMetadata(`__metadata__.${key}: ${error instanceof Error ? error.message : error}`)
+  }
+  if (!isObject(value)) throw new BadMetadata(`__metadata__.${key} is not an object`)
+  return value
+}
+
+/**
+ * @param {Record<string, any>} raw
+ * @param {string} key
+ * @param {string[]} options
+ * @returns {string}
+ */
+function oneOf(raw, key, options) {
+  if (!options.includes(raw[key])) throw new BadMetadata(`model.${key} is not one of ${options.join(', ')}`)
+  return raw[key]
+}
+
+/**
+ * @param {Record<string, any>} raw
+ * @param {string} key
+ * @param {number} least
+ * @param {number} most
+ * @returns {number}
+ */
+function countBetween(raw, key, least, most) {
+  const value = raw[key]
+  if (!isCount(value) || value < least || value > most) {
+    throw new BadMetadata(`model.${key} is not an integer from ${least} to ${most}`)
+  }
+  return value
+}
