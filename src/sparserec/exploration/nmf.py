@@ -7,6 +7,7 @@ that memory is given back when it ends and is measured by itself; the parent onl
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -102,8 +103,16 @@ def _run_child(train: Interactions, rank: int, iterations: int, seed: int, out: 
         np.savez(pairs, users=train.users, items=train.items, shape=np.array([train.n_users, train.n_items]))
         command = [sys.executable, "-m", "sparserec.exploration.nmf_child"]
         command += [str(pairs), str(out), str(rank), str(iterations), str(seed)]
+        # The descent itself runs on one thread; more would only wait for each other in its small products.
+        environment = os.environ | {
+            "OMP_NUM_THREADS": "1",
+            "OPENBLAS_NUM_THREADS": "1",
+            "MKL_NUM_THREADS": "1",
+        }
         with (
-            subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child,
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+            ) as child,
             progress("factorising (NMF)", iterations, quiet) as bar,
         ):
             assert child.stdout is not None and child.stderr is not None
