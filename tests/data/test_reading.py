@@ -135,6 +135,13 @@ def test_python_texts_stay_texts_and_file_numbers_become_numbers(tmp_path):
     assert pairs(read_source(path).train) == [("007", 1), ("7", 2)]
 
 
+def test_spaces_around_cells_do_not_matter(tmp_path):
+    path = tmp_path / "log.csv"
+    path.write_text("user, item, rating\nann, 7, 5\n bob ,7 , 2\n")
+    assert pairs(read_source(path).train) == [("ann", 7), ("bob", 7)]
+    assert pairs(read_source(path, min_rating=3).train) == [("ann", 7)]
+
+
 def test_numbers_in_one_part_and_texts_in_another_meet_as_texts(tmp_path):
     (tmp_path / "train.csv").write_text("user,item\n1,5\n2,5\n")
     (tmp_path / "test.csv").write_text("user,item\n1,new\n")

@@ -57,7 +57,8 @@ def fetch_set(
     entry = get_named(name)
     if not as_json:
         typer.echo(f"{entry.name}: {entry.title}\nfrom    {entry.page}\nlicence {entry.licence}")
-    folder, hashes = locate(entry, data_dir), {}
+    hashes: dict[str, str] = {}
+    folder = locate(entry, data_dir)
     if folder is None:
         folder, hashes = fetch(entry, data_dir, quiet=as_json)
     source = load_entry(entry, data_dir, download=False)

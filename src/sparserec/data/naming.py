@@ -59,6 +59,11 @@ def choose_columns(names: Sequence[str], wanted: dict[str, str | None], where: s
             raise MissingColumnError(
                 f"{where}: no {role} column found among {', '.join(map(repr, names))}; name it with --{role}-col"
             )
+    for role, name in chosen.items():
+        if list(names).count(name) > 1:
+            raise MissingColumnError(
+                f"{where}: several columns are called {name!r} ({role}); rename the others"
+            )
     return chosen
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from sparserec.errors import DataError
 
 
@@ -55,6 +53,5 @@ class DownloadError(DataError):
     """A named data set could not be fetched or is not what it should be."""
 
 
-def place(path: Path | str, line: int | None = None) -> str:
-    """`file:line`, the form editors turn into a link."""
-    return f"{path}:{line}" if line is not None else str(path)
+class WrongDataError(DataError):
+    """Files under the name of a data set hold something else."""

@@ -74,15 +74,14 @@ def _as_numbers_if_spelled_so(column: Any) -> Any:
     encoded = column.combine_chunks().dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.chunk(0) if encoded.num_chunks else pa.array([], pa.string()).dictionary_encode()
-    texts = encoded.dictionary
+    texts = pc.utf8_trim_whitespace(encoded.dictionary)
     filled = pc.if_else(pc.equal(texts, ""), pa.scalar(None, texts.type), texts)
     try:
         numbers = filled.cast(pa.int64())
     except pa.ArrowInvalid:
-        return column
-    if not numbers.cast(texts.type).equals(filled):
-        return column
-    return numbers.take(encoded.indices)
+        return texts.take(encoded.indices)
+    spelled_so = numbers.cast(texts.type).equals(filled)
+    return (numbers if spelled_so else texts).take(encoded.indices)
 
 
 def _numbers(column: Any, name: str, locate: Locate) -> np.ndarray:
@@ -106,6 +105,7 @@ def _numbers(column: Any, name: str, locate: Locate) -> np.ndarray:
 
 
 def _parsed(column: Any, name: str, locate: Locate) -> Any:
+    column = pc.utf8_trim_whitespace(column)
     for kind in (pa.int64(), pa.float64(), pa.timestamp("us"), pa.timestamp("us", "UTC")):
         try:
             converted = column.cast(kind)
