@@ -19,9 +19,9 @@ def recall_at_20(split, scores):
 
 
 def test_sizes_names_and_determinism():
-    start = time.perf_counter()
+    start = time.process_time()
     world = make_world(0)
-    assert time.perf_counter() - start < 2
+    assert time.process_time() - start < 2
     data = world.train
     assert (data.n_users, data.n_items) == (3000, 2000) and 110_000 < len(data) < 130_000
     assert len(set(data.item_info.titles)) == 2000
