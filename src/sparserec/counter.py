@@ -11,6 +11,8 @@ import math
 import numpy as np
 from numba import njit, prange, uint64
 
+Key = int | np.uint64
+
 
 def key_of(*parts: int) -> np.uint64:
     """One 64-bit key from a few small integers, such as (seed, purpose, step, layer)."""
@@ -20,7 +22,7 @@ def key_of(*parts: int) -> np.uint64:
 
 
 @njit(inline="always")
-def bits(key: np.uint64, row: int, column: int) -> np.uint64:
+def bits(key: Key, row: int, column: int) -> np.uint64:
     """64 well mixed bits for one position."""
     z = uint64(key) + uint64(row) * uint64(0x9E3779B97F4A7C15) + uint64(column) * uint64(0xD1B54A32D192ED03)
     z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
@@ -29,13 +31,13 @@ def bits(key: np.uint64, row: int, column: int) -> np.uint64:
 
 
 @njit(inline="always")
-def uniform(key: np.uint64, row: int, column: int) -> float:
+def uniform(key: Key, row: int, column: int) -> float:
     """A number in (0, 1): never exactly 0, so that its logarithm exists."""
     return (float(bits(key, row, column) >> uint64(40)) + 0.5) * (1.0 / (1 << 24))
 
 
 @njit(inline="always")
-def normal(key: np.uint64, row: int, column: int) -> float:
+def normal(key: Key, row: int, column: int) -> float:
     """A standard normal number by Box-Muller."""
     first = uniform(key, row, column)
     second = uniform(key ^ uint64(0xA5A5A5A5A5A5A5A5), row, column)
@@ -43,35 +45,31 @@ def normal(key: np.uint64, row: int, column: int) -> float:
 
 
 @njit(inline="always")
-def dropout_factor(key: np.uint64, rate: float, row: int, column: int) -> np.float32:
+def dropout_factor(key: Key, rate: float, row: int, column: int) -> np.float32:
     """0 with probability `rate`, else 1 / (1 - rate): inverted dropout of one entry."""
     return np.float32(0.0) if uniform(key, row, column) < rate else np.float32(1.0 / (1.0 - rate))
 
 
 @njit(cache=True, parallel=True)
-def _fill_normal(
-    key: np.uint64, rows: np.ndarray, columns: np.ndarray, scale: float, out: np.ndarray
-) -> None:
+def _fill_normal(key: Key, rows: np.ndarray, columns: np.ndarray, scale: float, out: np.ndarray) -> None:
     for e in prange(out.shape[0]):
         out[e] = scale * normal(key, rows[e], columns[e])
 
 
 @njit(cache=True, parallel=True)
-def _fill_uniform(
-    key: np.uint64, rows: np.ndarray, columns: np.ndarray, bound: float, out: np.ndarray
-) -> None:
+def _fill_uniform(key: Key, rows: np.ndarray, columns: np.ndarray, bound: float, out: np.ndarray) -> None:
     for e in prange(out.shape[0]):
         out[e] = bound * (2.0 * uniform(key, rows[e], columns[e]) - 1.0)
 
 
-def normal_at(key: np.uint64, rows: np.ndarray, columns: np.ndarray, scale: float) -> np.ndarray:
+def normal_at(key: Key, rows: np.ndarray, columns: np.ndarray, scale: float) -> np.ndarray:
     """float32 N(0, scale^2) at the given positions."""
     out = np.empty(len(rows), np.float32)
     _fill_normal(key, rows, columns, scale, out)
     return out
 
 
-def uniform_at(key: np.uint64, rows: np.ndarray, columns: np.ndarray, bound: float) -> np.ndarray:
+def uniform_at(key: Key, rows: np.ndarray, columns: np.ndarray, bound: float) -> np.ndarray:
     """float32 uniform on (-bound, bound) at the given positions."""
     out = np.empty(len(rows), np.float32)
     _fill_uniform(key, rows, columns, bound, out)

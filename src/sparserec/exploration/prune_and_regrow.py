@@ -5,6 +5,7 @@ Everything is exact: as many entries are grown as were dropped, ties are broken 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
@@ -74,7 +75,7 @@ def score_candidates(table: SparseTable, active: np.ndarray) -> tuple[int, int]:
             table.positions[part], active[part], place, width, held.accumulated[:, start : start + width]
         )
     user_rows = int(np.searchsorted(held.rows, table.shape.n_users))
-    return int((held.accumulated[:user_rows] >= 0).sum()), int((held.accumulated[user_rows:] >= 0).sum())
+    return _count_eligible(held.accumulated[:user_rows]), _count_eligible(held.accumulated[user_rows:])
 
 
 def split_quota(total: int, user_share: float, eligible_users: int, eligible_items: int) -> tuple[int, int]:
@@ -105,7 +106,10 @@ def choose_grown_jointly(table: SparseTable, count: int) -> list[np.ndarray]:
 def prune_and_regrow(
     table: SparseTable, drop_fraction: float, step: int, scope: Scope = "tables", keep_value: bool = False
 ) -> Exploration:
-    """Drop, then grow exactly as many. The split between the tables is measured before anything is dropped."""
+    """Drop, then grow exactly as many. The split between the tables is measured before anything is dropped.
+
+    The candidates are spent: new ones must be set before the next exploration.
+    """
     share = magnitude_share(table)
     dropped = mark_dropped(table, drop_fraction, scope)
     count = int(dropped.sum())
@@ -116,6 +120,7 @@ def prune_and_regrow(
         grown = choose_grown_jointly(table, count)
     else:
         grown = choose_grown(table, *split_quota(count, share, *eligible))
+    table.set_candidates(None)  # given back before the arrays of the table are rebuilt
     returning = _returning(table, dropped, grown)
     _keep_largest_dropped(table, dropped & ~returning, keep, int(dropped.sum()) - count)
     if keep_value:
@@ -131,14 +136,17 @@ def prune_and_regrow(
 def fill_support(table: SparseTable, target: int, step: int, largest_share: float = 0.25) -> Exploration:
     """Grow towards `target` active entries, by at most a share of what the candidates have inactive.
 
-    One fill at once would make the sampled rows dense and leave the others empty.
+    One fill at once would make the sampled rows dense and leave the others empty. The candidates are spent.
     """
     share = magnitude_share(table)
     keep = np.ones(len(table.values), bool)
     eligible = score_candidates(table, keep)
-    limits = [int(largest_share * count) if largest_share < 1 else count for count in eligible]
+    limits = [
+        math.ceil(largest_share * count) for count in eligible
+    ]  # rounded up, or the last few never come
     users, items = split_quota(target - len(table.values), share, *limits)
     grown = choose_grown(table, users, items)
+    table.set_candidates(None)
     table.change_support(keep, grown, step)
     return _report(table, 0, grown, 0)
 
@@ -175,3 +183,12 @@ def _exclude(
         index = place[positions[e] // width]
         if index >= 0 and active[e]:
             scores[index, positions[e] % width] = np.float32(-1.0)
+
+
+@njit(cache=True)
+def _count_eligible(scores: np.ndarray) -> int:
+    count = 0
+    for index in range(scores.shape[0]):
+        for column in range(scores.shape[1]):
+            count += scores[index, column] >= 0
+    return count

@@ -8,8 +8,10 @@ from typing import Protocol
 import numpy as np
 import torch
 
+from sparserec.errors import SettingError
 from sparserec.table.ledger import Ledger
 
+LARGEST_POSITION = 2**31 - 1
 State = dict[str, np.ndarray]
 
 
@@ -21,6 +23,13 @@ class Shape:
     n_items: int
     dim: int
     width: int
+
+    def __post_init__(self) -> None:
+        if self.n_rows * self.width >= LARGEST_POSITION:
+            raise SettingError(
+                f"{self.n_rows:,} users and items in blocks of {self.width} columns: positions in a block are int32 and "
+                f"end at {LARGEST_POSITION:,}; use narrower blocks"
+            )
 
     @property
     def n_rows(self) -> int:

@@ -98,7 +98,7 @@ class SparseTable:
             for b, (_, width) in enumerate(self.shape.blocks)
         )
 
-    def set_candidates(self, rows: np.ndarray | None, cumulative: bool) -> None:
+    def set_candidates(self, rows: np.ndarray | None, cumulative: bool = True) -> None:
         """Start accumulating afresh for these rows; None stops accumulating."""
         self.candidates = None  # free the old accumulator before the new one is allocated
         if rows is not None:
@@ -113,28 +113,23 @@ class SparseTable:
         Grown entries start at 0 (or `values`, in (block, row, column) order) with zero moments and a new age.
         One aligned array is rebuilt at a time, so the extra memory is two arrays, not a second table.
         """
-        sources, positions, bounds = [], [], [0]
+        kept = [int(np.count_nonzero(keep[self.block(index)])) for index in range(len(grown))]
+        bounds = np.cumsum([0] + [count + len(new) for count, new in zip(kept, grown)])
+        positions, source = np.empty(bounds[-1], np.int32), np.empty(bounds[-1], np.int32)
         for index, new in enumerate(grown):
-            part = self.block(index)
-            merged, source = _merge(self.positions[part], keep[part], new.astype(np.int32), part.start)
-            positions.append(merged)
-            sources.append(source)
-            bounds.append(bounds[-1] + len(merged))
-        source = np.concatenate(sources)
-        self.positions, self.bounds = np.concatenate(positions), np.asarray(bounds)
-        del sources, positions
+            part, target = self.block(index), slice(int(bounds[index]), int(bounds[index + 1]))
+            _merge(self.positions[part], keep[part], new.astype(np.int32, copy=False), part.start,
+                   positions[target], source[target])  # fmt: skip
+        self.positions, self.bounds = positions, bounds
         age = self.cohorts.new(step, self.ages)
-        fresh = source < 0
-        for name, start in (
-            ("values", 0.0 if values is None else values),
-            ("first", 0.0),
-            ("second", 0.0),
-            ("ages", age),
-        ):
+        for name, start in (("values", 0.0), ("first", 0.0), ("second", 0.0), ("ages", age)):
             old = getattr(self, name)
-            new_array = old[source] if len(old) else np.zeros(len(source), old.dtype)
-            new_array[fresh] = start
-            setattr(self, name, new_array)
+            moved = np.empty(len(source), old.dtype)
+            _move(old, source, old.dtype.type(start), moved)
+            setattr(self, name, moved)
+            del old
+        if values is not None:
+            self.values[source < 0] = values
 
     def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(rows, columns, values) in (block, row, column) order."""
@@ -245,11 +240,14 @@ def _weighted_squares(positions: np.ndarray, values: np.ndarray, width: int, row
 
 @njit(cache=True)
 def _merge(
-    positions: np.ndarray, keep: np.ndarray, grown: np.ndarray, shift: int
-) -> tuple[np.ndarray, np.ndarray]:
+    positions: np.ndarray,
+    keep: np.ndarray,
+    grown: np.ndarray,
+    shift: int,
+    merged: np.ndarray,
+    source: np.ndarray,
+) -> None:
     """Merge kept and grown positions, both ascending; source is the old index of an entry, -1 for a grown one."""
-    size = np.sum(keep) + len(grown)
-    merged, source = np.empty(size, np.int32), np.empty(size, np.int32)
     new = written = 0
     for old in range(len(positions)):
         if not keep[old]:
@@ -262,4 +260,10 @@ def _merge(
     while new < len(grown):
         merged[written], source[written] = grown[new], -1
         new, written = new + 1, written + 1
-    return merged, source
+
+
+@njit(cache=True, parallel=True)
+def _move(old: np.ndarray, source: np.ndarray, start: float, moved: np.ndarray) -> None:
+    """moved[e] = old[source[e]], or `start` for a grown entry; numpy would widen the index to 8 bytes an entry."""
+    for e in prange(len(source)):
+        moved[e] = old[source[e]] if source[e] >= 0 else start
