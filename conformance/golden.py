@@ -170,7 +170,12 @@ def _answer(model: Model, call: str, args: dict[str, Any]) -> dict[str, Any]:
         return {"call": call, "args": args, "contributions": contributions, "score": found.score}
     answer = model.recommend(**args) if call == "recommend" else model.similar(**args)
     found_items = [item.id for item in answer]
-    result = {"call": call, "args": args, "items": found_items, "scores": [item.score for item in answer]}
+    result: dict[str, Any] = {
+        "call": call,
+        "args": args,
+        "items": found_items,
+        "scores": [item.score for item in answer],
+    }
     if model.titles is not None:
         result["titles"] = [item.title for item in answer]
     return result

@@ -112,7 +112,10 @@ def _resize(name: str, by: int) -> Change:
 
 
 def _without(name: str) -> Change:
-    return lambda parts: parts.tensors.pop(name) and None
+    def change(parts: Parts) -> None:
+        del parts.tensors[name]
+
+    return change
 
 
 def _model(**fields: Any) -> Change:

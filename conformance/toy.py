@@ -86,9 +86,9 @@ def item_tables(toy: Toy, table: np.ndarray, base: Base) -> tuple[np.ndarray, li
     for _ in base.weight[1:]:
         powers.append(operator(toy, base.self_loops) @ powers[-1])
     layers = len(base.weight) - 1
-    final = sum(weight * power for weight, power in zip(base.weight, powers))
+    final = np.tensordot(base.weight, powers, 1)
     fold = [
-        sum(base.weight[j + q + 1] * powers[j] for j in range(layers - q))
+        np.tensordot(base.weight[q + 1 :], powers[: layers - q], 1)
         for q in range(layers if base.self_loops else min(layers, 1))
     ]
     return rounded(final[toy.users :]), [rounded(part[toy.users :]) for part in fold]

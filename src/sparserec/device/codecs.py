@@ -13,7 +13,7 @@ import numpy as np
 from .errors import CannotWrite
 
 TOP_CODE = {8: 127, 4: 7}
-SMALLEST_SCALE, LARGEST_SCALE = 2.0**-14, 65504.0
+SMALLEST_SCALE, LARGEST_SCALE = 2.0**-17, 65504.0  # below 2^-17 float16 is too coarse to reach the top code
 ENCODINGS = ("bitmask", "byte-index", "dense")
 
 
@@ -71,6 +71,8 @@ def quantise_rows(
     values: np.ndarray, rows: np.ndarray, n_rows: int, bits: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Codes (entries,) and scales (n_rows,) of flat values with the row of each; the order of entries is free."""
+    if not np.isfinite(values).all():
+        raise CannotWrite("a table to be quantised holds values that are not finite")
     largest = np.zeros(n_rows, np.float64)
     np.maximum.at(largest, rows, np.abs(values))
     scales = row_scales(largest, bits)

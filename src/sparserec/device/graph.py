@@ -73,29 +73,37 @@ def class_bases(width: np.ndarray) -> np.ndarray:
 
 
 def best_widths(gaps: np.ndarray) -> np.ndarray:
-    """Sixteen class widths with few extra bits: from even steps, change one or two widths by one while that helps."""
+    """Sixteen class widths with few extra bits: from three starts, change one or two widths by one while that helps."""
     top = int(gaps.max(initial=0)) + 1
     below = np.concatenate(
         [[0], np.cumsum(np.bincount(gaps, minlength=top))]
     )  # how many gaps lie under each value
+    widest = (top - 1).bit_length()
+    even = np.linspace(0, widest, CLASSES).round().astype(np.int64)
+    narrow = np.array([0] * (CLASSES - 1) + [widest], np.int64)
+    equal = np.full(CLASSES, max(widest - 4, 0), np.int64)
+    found = [_descend(start, below, top) for start in (equal, narrow, even)]
+    return min(found, key=lambda widths: int(_extra_bits(widths[None], below, top)[0]))
+
+
+def _descend(widths: np.ndarray, below: np.ndarray, top: int) -> np.ndarray:
     moves = _width_moves()
-
-    def cost(widths: np.ndarray) -> np.ndarray:
-        """Extra bits of each row of widths; impossible ones cost more than anything possible."""
-        clipped = np.clip(widths, 0, WIDEST)
-        ends = np.cumsum(1 << clipped, axis=1)
-        members = np.diff(below[np.minimum(ends, top)], axis=1, prepend=0)
-        wrong = (ends[:, -1] < top) | (clipped != widths).any(axis=1)
-        return (members * clipped).sum(axis=1) + wrong * np.int64(1 << 60)
-
-    best = np.linspace(0, max(top - 1, 1).bit_length(), CLASSES).round().astype(np.int64)
-    least = cost(best[None])[0]
+    least = _extra_bits(widths[None], below, top)[0]
     while True:
-        costs = cost(best + moves)
+        costs = _extra_bits(widths + moves, below, top)
         at = int(np.argmin(costs))
         if costs[at] >= least:
-            return best
-        best, least = best + moves[at], costs[at]
+            return widths
+        widths, least = widths + moves[at], costs[at]
+
+
+def _extra_bits(widths: np.ndarray, below: np.ndarray, top: int) -> np.ndarray:
+    """Extra bits of each row of widths; impossible ones cost more than anything possible."""
+    clipped = np.clip(widths, 0, WIDEST)
+    ends = np.cumsum(1 << clipped, axis=1)
+    members = np.diff(below[np.minimum(ends, top)], axis=1, prepend=0)
+    wrong = (ends[:, -1] < top) | (clipped != widths).any(axis=1)
+    return (members * clipped).sum(axis=1) + wrong * np.int64(1 << 60)
 
 
 def _width_moves() -> np.ndarray:
