@@ -33,6 +33,9 @@ def test_numbers_are_found_by_their_text_and_texts_by_their_number():
         -1,
         -1,
     ]
+    assert IdMap(np.array([-1, 2**60 + 1])).index_of(
+        np.array([2**64 - 1, 2**60 + 1], np.uint64)
+    ).tolist() == [-1, 1]
     assert IdMap(np.array(["7", "8"])).index_of([8, 9]).tolist() == [1, -1]
 
 

@@ -107,3 +107,8 @@ def test_protocols_that_do_not_fit_say_so():
         split_interactions(source, "temporal")
     with pytest.raises(ProtocolError, match="negative"):
         split_interactions(source, "resplit", -1)
+    given = with_own_test([8], [2])
+    with_valid = Source(given.train, given.test, given.test, given.report)
+    for protocol in ("public", "public-full"):
+        with pytest.raises(ProtocolError, match="no use for a validation file"):
+            split_interactions(with_valid, protocol)

@@ -73,7 +73,7 @@ class IdMap:
         if not self.is_integer:
             return wanted.astype(str), np.ones(wanted.shape, bool)
         if wanted.dtype.kind in "iu":
-            return wanted, np.ones(wanted.shape, bool)
+            return wanted.astype(np.int64), np.asarray(wanted <= np.iinfo(np.int64).max)
         numbers, known = np.zeros(wanted.shape, np.int64), np.zeros(wanted.shape, bool)
         for position, value in np.ndenumerate(wanted):
             number = _whole_number(value)

@@ -87,7 +87,13 @@ def read_source(
 
 
 def _wrapped(data: Interactions) -> Source:
-    report = ReadReport("interactions", users=data.n_users, items=data.n_items, parts={"train": len(data)})
+    report = ReadReport(
+        "interactions",
+        users=data.n_users,
+        items=data.n_items,
+        parts={"train": len(data)},
+        density=data.density,
+    )
     return Source(data, None, None, report)
 
 

@@ -83,8 +83,6 @@ def _temporal(source: Source, seed: int) -> Parts:
 def _public(source: Source, seed: int) -> Parts:
     """The source's own test set; one eighth of each user's train (rounded) as validation, at random."""
     train, test = source.train, _own_test(source, "public")
-    if source.valid is not None:
-        raise ProtocolError("protocol 'public' makes its own validation set, but there is one: use 'files'")
     counts = train.user_counts()
     first_valid = (counts - (counts + 4) // 8)[train.users]
     in_train = _random_rank(train, seed) < first_valid
@@ -93,7 +91,7 @@ def _public(source: Source, seed: int) -> Parts:
 
 def _public_full(source: Source, seed: int) -> Parts:
     """All of the source's train and its own test set; no validation, for comparison with published numbers."""
-    return source.train, source.valid or _nothing(source.train), _own_test(source, "public-full")
+    return source.train, _nothing(source.train), _own_test(source, "public-full")
 
 
 def _files(source: Source, seed: int) -> Parts:
@@ -111,6 +109,10 @@ PROTOCOLS: dict[str, Callable[[Source, int], Parts]] = {
 
 
 def _own_test(source: Source, protocol: str) -> Interactions:
+    if source.valid is not None and protocol != "files":
+        raise ProtocolError(
+            f"protocol {protocol!r} has no use for a validation file, but there is one: use 'files'"
+        )
     if source.test is None:
         raise ProtocolError(
             f"protocol {protocol!r} needs a test file of its own, but there is none: use 'resplit'"

@@ -52,7 +52,9 @@ def _regular(data: bytes, form: Form) -> bytes:
 
 def _first_row(data: bytes, form: Form) -> list[str]:
     first = (
-        next(line for line in data.split(b"\n", 100) if line.strip()).decode("utf-8", "replace").rstrip("\r")
+        next((line for line in data.split(b"\n", 100) if line.strip()), b"")
+        .decode("utf-8", "replace")
+        .rstrip("\r")
     )
     return [cell.strip().strip('"') for cell in first.split(form.delimiter)]
 
