@@ -1,0 +1,107 @@
+"""Putting a trained run into the parts of a device file, mode by mode."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sparserec.data import IdMap, ItemInfo
+from sparserec.device import ModelParts, SparseRows, encode_table
+from sparserec.errors import SettingError
+from sparserec.export.encoding import Encoding, encode
+from sparserec.export.vectors import Vectors
+from sparserec.table import DenseTable, SparseTable, Table
+from sparserec.training.reopen import Trained
+
+
+def kept_items(run: Trained, min_users: int) -> np.ndarray:
+    """Items that at least `min_users` users chose; rarer ones may hint at who they are."""
+    kept = np.flatnonzero(run.split.train.item_counts() >= min_users)
+    if len(kept) == 0:
+        raise SettingError(
+            f"--min-users {min_users} leaves no item; the most popular one has {run.split.train.item_counts().max()} users"
+        )
+    return kept
+
+
+def item_parts(
+    run: Trained,
+    vectors: Vectors,
+    encoding: Encoding,
+    items: np.ndarray,
+    info: ItemInfo | None,
+    card: dict[str, Any],
+) -> ModelParts:
+    """Mode `items`: vectors and degrees of the kept items; no interaction list."""
+    chosen = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
+    score, fold = encode(chosen, encoding)
+    return ModelParts(
+        mode="items", base=run.config.base, weight=np.asarray(run.recommender.taps[0]),
+        self_loops=run.recommender.self_loops, score=score, fold=fold, degree=run.split.train.item_counts()[items],
+        users=run.split.n_users, item_ids=_ids(run.split.train.item_ids.take(items)), **_names(info, items), card=card,
+    )  # fmt: skip
+
+
+def personal_parts(
+    parts: ModelParts, run: Trained, vectors: Vectors, items: np.ndarray, user: Any
+) -> ModelParts:
+    """Mode `personal`: the items and one user's own vector and history."""
+    index = int(run.split.train.user_ids.index_of([user])[0])
+    if index < 0:
+        raise SettingError(f"--user {user!r}: not in this run")
+    seen = run.split.train.items[run.split.train.users == index]
+    place = np.full(run.split.n_items, -1)
+    place[items] = np.arange(len(items))
+    seen = place[seen]
+    return replace(
+        parts,
+        mode="personal",
+        user_vector=vectors.users[index],
+        user_seen=np.sort(seen[seen >= 0]),
+        user_id=user,
+    )
+
+
+def full_parts(
+    run: Trained, vectors: Vectors, bits: int, info: ItemInfo | None, card: dict[str, Any]
+) -> ModelParts:
+    """Mode `full`: the layer-0 table and everybody's history; exact for known users."""
+    train = run.split.train
+    return ModelParts(
+        mode="full", base=run.config.base, weight=np.asarray(run.recommender.taps[0]),
+        self_loops=run.recommender.self_loops, layer0=encode_table(table_rows(run.table), bits),
+        edges=(train.users, train.items), users=train.n_users, item_norm=np.linalg.norm(vectors.items, axis=1),
+        item_ids=_ids(train.item_ids), user_ids=_ids(train.user_ids), **_names(info, np.arange(train.n_items)), card=card,
+    )  # fmt: skip
+
+
+def table_rows(table: Table) -> SparseRows | np.ndarray:
+    """A table as the codec takes it: entries by row, or a matrix."""
+    if isinstance(table, DenseTable):
+        return table.matrix()
+    if not isinstance(table, SparseTable):
+        raise SettingError(f"mode full cannot hold a {table.kind} table; export mode items instead")
+    rows, columns, values = table.entries()
+    order = np.lexsort((columns, rows))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=table.shape.n_rows))])
+    return SparseRows(values[order], columns[order], starts, table.shape.dim)
+
+
+def _ids(ids: IdMap) -> Any:
+    external = ids.external()
+    if not ids.is_integer:
+        return [str(one) for one in external]
+    return None if np.array_equal(external, np.arange(len(external))) else external
+
+
+def _names(info: ItemInfo | None, items: np.ndarray) -> dict[str, Any]:
+    if info is None:
+        return {}
+    names: dict[str, Any] = {}
+    if info.titles is not None:
+        names["titles"] = [info.titles[item] for item in items]
+    if info.tags is not None:
+        names["tags"] = [info.tags[item] for item in items]
+    return names

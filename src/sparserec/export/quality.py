@@ -1,0 +1,57 @@
+"""How good a file is, measured as the device will use it: trained users, folded-in users, popularity."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from sparserec.data import Interactions, Split
+from sparserec.evaluation import evaluate
+from sparserec.export.encoding import Encoding, as_read
+from sparserec.export.vectors import Vectors, fold_in_users
+
+KEPT = ("recall@20", "ndcg@20")
+
+
+def rank_quality(
+    users: np.ndarray, items: np.ndarray, split: Split, truth: Interactions, at_test: bool, k: int = 20
+) -> dict[str, float]:
+    """Recall and NDCG of ranking all items by dot product."""
+    item_vectors, user_vectors = torch.from_numpy(np.ascontiguousarray(items)), torch.from_numpy(users)
+
+    def rows(ids: np.ndarray) -> torch.Tensor:
+        return user_vectors[torch.from_numpy(ids).long()]
+
+    k = min(k, len(items))
+    found = evaluate(rows, item_vectors, split.train, truth, (split.valid,) if at_test else (), ks=(k,))
+    return {name: found.metrics[name.replace("20", str(k))] for name in KEPT}
+
+
+def encoded_quality(
+    vectors: Vectors, encoding: Encoding | None, split: Split, truth: Interactions, at_test: bool = False
+) -> dict[str, dict[str, float]]:
+    """`trained`: final user vectors against the file's item vectors. `folded`: users made on the device from history.
+
+    Without an encoding the float vectors are measured.
+    """
+    items, fold = (vectors.items, vectors.fold) if encoding is None else as_read(vectors, encoding)
+    return {
+        "trained": rank_quality(vectors.users, items, split, truth, at_test),
+        "folded": rank_quality(fold_in_users(vectors.graph, fold), items, split, truth, at_test),
+    }
+
+
+def popularity_quality(split: Split, truth: Interactions, at_test: bool = False) -> dict[str, float]:
+    """The same for recommending what most users chose."""
+    items = split.train.item_counts().astype(np.float32)[:, None]
+    return rank_quality(np.ones((split.n_users, 1), np.float32), items, split, truth, at_test)
+
+
+def some_users(part: Interactions, count: int, seed: int = 0) -> Interactions:
+    """The interactions of at most `count` users drawn at random: enough to choose by, a fraction of the time."""
+    users = np.unique(part.users)
+    if len(users) <= count:
+        return part
+    chosen = np.zeros(part.n_users, bool)
+    chosen[np.random.default_rng(seed).choice(users, count, replace=False)] = True
+    return part.select(chosen[part.users])

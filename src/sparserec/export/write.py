@@ -1,0 +1,171 @@
+"""sparserec export: from a run folder to one small file, with a report of its size and quality before and after."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from sparserec.data import ItemInfo
+from sparserec.device import Model, ModelParts, model_bytes, write_model
+from sparserec.errors import SettingError
+from sparserec.export.choose import Point, best_within, size_quality_curve, table_bytes
+from sparserec.export.encoding import DEFAULT, Encoding
+from sparserec.export.parts import full_parts, item_parts, kept_items, personal_parts
+from sparserec.export.quality import encoded_quality, popularity_quality
+from sparserec.export.vectors import Vectors, make_vectors
+from sparserec.training.reopen import Trained
+
+Mode = Literal["items", "full", "personal"]
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """What the caller asked for."""
+
+    mode: Mode = "items"
+    budget: int | None = None
+    """Largest file in bytes; the best encoding that fits is chosen by validation quality."""
+    encoding: Encoding = DEFAULT
+    bits: int = 8
+    """Of the layer-0 table in mode full."""
+    min_users: int = 1
+    include_everyones_history: bool = False
+    """Mode full holds every user's interactions; it is refused unless this is set."""
+    user: Any = None
+    """Whose vector a personal file holds."""
+
+
+@dataclass(frozen=True)
+class ExportReport:
+    """What was written and how good it is."""
+
+    path: Path
+    mode: str
+    bytes: int
+    encoding: dict[str, Any]
+    sections: dict[str, int]
+    quality: dict[str, dict[str, dict[str, float]]]
+    curve: list[dict[str, Any]]
+    measured_on: str
+    items: int
+    dropped_items: int
+
+
+def export_run(
+    run: Trained, path: Path, options: ExportOptions, info: ItemInfo | None = None, quiet: bool = True
+) -> ExportReport:
+    """Write a device file and measure it on the run's validation part (the test part where there is no validation)."""
+    _refuse_disclosure(options)
+    info = info or run.split.train.item_info
+    vectors = make_vectors(run.recommender, run.graph, run.table)
+    items = kept_items(run, options.min_users) if options.mode != "full" else np.arange(run.split.n_items)
+    card = _card(run)
+    curve: list[Point] = []
+    encoding = options.encoding
+    if options.mode == "full":
+        parts = _full_within(run, vectors, options, info, card)
+        encoding = Encoding(parts.layer0.bits if parts.layer0 else options.bits, run.table.shape.dim, "own")
+    else:
+        if options.budget is not None:
+            encoding, curve = _choose(run, vectors, options, items, info, card, quiet)
+        parts = item_parts(run, vectors, encoding, items, info, card)
+        if options.mode == "personal":
+            parts = personal_parts(parts, run, vectors, items, options.user)
+    quality = _quality(run, vectors, parts, encoding, items)
+    parts.card["metrics"] = quality
+    model: Model = write_model(path, parts)
+    model.self_test()
+    return ExportReport(
+        path, options.mode, path.stat().st_size, asdict(encoding), model.card()["sections"], quality,
+        [point.row() for point in curve], "valid" if len(run.split.valid) else "test", len(items),
+        run.split.n_items - len(items),
+    )  # fmt: skip
+
+
+def _refuse_disclosure(options: ExportOptions) -> None:
+    if options.mode == "full" and not options.include_everyones_history:
+        raise SettingError(
+            "mode full puts the interaction history of every user into the file, and anyone who has the file can read it; "
+            "if that is what you want, say so with --include-everyones-history. Mode items holds no interaction list"
+        )
+    if options.mode == "personal" and options.user is None:
+        raise SettingError("mode personal needs --user: whose vector the file is to hold")
+
+
+def _choose(
+    run: Trained, vectors: Vectors, options: ExportOptions, items: np.ndarray, info: ItemInfo | None,
+    card: dict[str, Any], quiet: bool,
+) -> tuple[Encoding, list[Point]]:  # fmt: skip
+    assert options.budget is not None
+    smallest = Encoding(4, min(8, vectors.items.shape[1]), "shared")
+    least = len(model_bytes(item_parts(run, vectors, smallest, items, info, card)))
+    overhead = least - table_bytes(_of(vectors, items), smallest) + 1024  # room for the metrics in the card
+    curve = size_quality_curve(vectors, run.split, overhead, None, quiet)
+    scale = len(items) / run.split.n_items  # the curve is measured on all items; dropped ones take no bytes
+    fitting = [p for p in curve if (p.bytes - overhead) * scale + overhead <= options.budget]
+    return best_within(fitting, options.budget, overhead, least).encoding, curve
+
+
+def _of(vectors: Vectors, items: np.ndarray) -> Vectors:
+    return Vectors(
+        vectors.users, vectors.items[items], tuple(part[items] for part in vectors.fold), vectors.graph
+    )
+
+
+def _full_within(
+    run: Trained, vectors: Vectors, options: ExportOptions, info: ItemInfo | None, card: dict[str, Any]
+) -> ModelParts:
+    """int8 where it fits the budget, else int4."""
+    for bits in (options.bits, 4) if options.budget is not None else (options.bits,):
+        parts = full_parts(run, vectors, bits, info, card)
+        size = len(model_bytes(parts)) + 1024
+        if options.budget is None or size <= options.budget:
+            return parts
+    raise SettingError(
+        f"mode full takes {size:,} bytes at int4, more than the budget of {options.budget:,}; lower the density"
+    )
+
+
+def _quality(
+    run: Trained, vectors: Vectors, parts: ModelParts, encoding: Encoding, items: np.ndarray
+) -> dict[str, dict[str, dict[str, float]]]:
+    """float first, then as the file has it, for trained and folded-in users, and popularity."""
+    at_test = len(run.split.valid) == 0
+    truth = run.split.test if at_test else run.split.valid
+    quality = {"float": encoded_quality(vectors, None, run.split, truth, at_test)}
+    if parts.mode == "full":
+        read = make_vectors(run.recommender, run.graph, run.table.quantised(encoding.bits))
+        quality["file"] = encoded_quality(read, None, run.split, truth, at_test)
+    else:
+        quality["file"] = encoded_quality(_hidden(vectors, items), encoding, run.split, truth, at_test)
+    quality["popularity"] = {"all": popularity_quality(run.split, truth, at_test)}
+    return quality
+
+
+def _hidden(vectors: Vectors, items: np.ndarray) -> Vectors:
+    """Dropped items score 0 and add nothing: what a reader that does not know them sees, up to ties at 0."""
+    if len(items) == len(vectors.items):
+        return vectors
+    gone = np.ones(len(vectors.items), bool)
+    gone[items] = False
+    tables = [table.copy() for table in (vectors.items, *vectors.fold)]
+    for table in tables:
+        table[gone] = 0.0
+    return Vectors(vectors.users, tables[0], tuple(tables[1:]), vectors.graph)
+
+
+def _card(run: Trained) -> dict[str, Any]:
+    record = run.record
+    return {
+        "producer": f"sparserec {record['environment']['sparserec']}",
+        "method": run.config.method,
+        "density": run.config.density,
+        "config_sha": record["digest"],
+        "split": record["split"],
+        "test": {
+            name: {k: v for k, v in found.items() if "." not in k} for name, found in record["test"].items()
+        },
+    }
