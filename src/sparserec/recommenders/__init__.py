@@ -7,10 +7,16 @@ from typing import Any
 from sparserec.errors import SettingError
 from sparserec.recommenders.base import Loss, Perturbation, Recommender, Sampling
 from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
+from sparserec.recommenders.mf import MF, MFSettings
+from sparserec.recommenders.mgdcf import MGDCF, MGDCFSettings
 from sparserec.recommenders.rows import RowBatch, rows_of
+from sparserec.recommenders.xsimgcl import XSimGCL, XSimGCLSettings
 
 RECOMMENDERS: dict[str, tuple[type, type]] = {
     "lightgcn": (LightGCN, LightGCNSettings),
+    "mgdcf": (MGDCF, MGDCFSettings),
+    "xsimgcl": (XSimGCL, XSimGCLSettings),
+    "mf": (MF, MFSettings),
 }
 
 

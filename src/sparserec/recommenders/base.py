@@ -17,6 +17,8 @@ from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Settings
 from sparserec.table import EntryDropout, InitialValues
 
+NO_DROPOUT = EntryDropout()
+
 
 @dataclass(frozen=True)
 class Sampling:
@@ -31,10 +33,12 @@ class Sampling:
 class Perturbation:
     """Random changes of one training step; all pure functions of (seed, step), so both passes see the same."""
 
-    dropout: EntryDropout = EntryDropout()
+    dropout: EntryDropout = NO_DROPOUT
     noise: Noise | None = None
     weights: np.ndarray | None = None
     transposed_weights: np.ndarray | None = None
+    output_dropout: EntryDropout = NO_DROPOUT
+    """On the first tap's output, before the loss sees it."""
 
 
 @dataclass(frozen=True)

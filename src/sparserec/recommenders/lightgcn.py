@@ -8,13 +8,14 @@ He et al., SIGIR 2020; initial values and the regulariser as in the authors' PyT
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
 from sparserec.graph import Adjacency
 from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
-from sparserec.recommenders.losses import bpr
+from sparserec.recommenders.plain_bpr import plain_bpr
 from sparserec.settings import Settings
 from sparserec.table import InitialValues
 
@@ -22,6 +23,8 @@ from sparserec.table import InitialValues
 class LightGCNSettings(Settings):
     layers: int = Field(3, ge=0, le=10)
     """Hops of propagation."""
+    loss: Literal["bpr"] = "bpr"
+    """BPR is its own loss."""
     decay: float = Field(1e-4, ge=0)
     """Weight of half the squared layer-0 rows of a batch, divided by the batch size."""
     init_scale: float = Field(0.1, gt=0)
@@ -44,5 +47,4 @@ class LightGCN:
         return Perturbation()
 
     def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
-        value, gradient = bpr(outputs[0], rows.users, rows.positives, rows.negatives[:, 0])
-        return Loss(value, [gradient], ego_decay=self.settings.decay / len(rows))
+        return plain_bpr(outputs[0], rows, self.settings.decay)

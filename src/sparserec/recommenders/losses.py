@@ -38,6 +38,21 @@ def add_pair_gradients(
                 out[right[b], column] += slope[b] * vectors[left[b], column]
 
 
+@njit(cache=True, parallel=True)
+def _add_rows(index: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
+    dim = out.shape[1]
+    for task in prange((dim + COLUMNS_PER_TASK - 1) // COLUMNS_PER_TASK):
+        first, last = task * COLUMNS_PER_TASK, min(dim, (task + 1) * COLUMNS_PER_TASK)
+        for position in range(len(index)):
+            for column in range(first, last):
+                out[index[position], column] += values[position, column]
+
+
+def add_rows(index: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
+    """out[index] += values with repeated rows summed, in order whatever the thread count; index of any shape."""
+    _add_rows(index.reshape(-1), values.reshape(-1, out.shape[1]), out)
+
+
 def bpr(
     vectors: np.ndarray, users: np.ndarray, positives: np.ndarray, negatives: np.ndarray
 ) -> tuple[float, np.ndarray]:

@@ -20,6 +20,8 @@ class RowBatch:
     negatives: np.ndarray  # int32 (groups, per edge)
     counts: np.ndarray  # float32 (rows,) how often each row occurs in the batch
     n_user_rows: int
+    n_users: int  # in the whole graph
+    n_items: int
 
     def __len__(self) -> int:
         return len(self.users)
@@ -42,6 +44,8 @@ def rows_of(batch: Batch, n_users: int, n_items: int) -> RowBatch:
         negatives=items[batch.negatives],
         counts=counts[rows].astype(np.float32),
         n_user_rows=int(np.searchsorted(rows, n_users)),
+        n_users=n_users,
+        n_items=n_items,
     )
 
 

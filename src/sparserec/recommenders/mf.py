@@ -1,0 +1,48 @@
+"""Matrix factorisation: no propagation at all, BPR loss. The simplest base, and the yardstick for what a graph adds.
+
+    Z = E,   loss = mean softplus(z_u.z_n - z_u.z_p) + decay/(2B) * sum |e|^2
+
+Rendle et al., UAI 2009.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from sparserec.graph import Adjacency
+from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
+from sparserec.recommenders.plain_bpr import plain_bpr
+from sparserec.settings import Settings
+from sparserec.table import InitialValues
+
+
+class MFSettings(Settings):
+    loss: Literal["bpr"] = "bpr"
+    """BPR is its only loss."""
+    decay: float = Field(1e-4, ge=0)
+    """Weight of half the squared rows of a batch, divided by the batch size."""
+    init_scale: float = Field(0.1, gt=0)
+    """Standard deviation of the initial values."""
+
+
+class MF:
+    name = "mf"
+    self_loops = False
+    sampling = Sampling()
+    taps = ((1.0,),)
+
+    def __init__(self, settings: MFSettings) -> None:
+        self.settings = settings
+
+    def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
+        return InitialValues(seed, "normal", self.settings.init_scale, self.settings.init_scale)
+
+    def perturb(self, seed: int, step: int, graph: Adjacency, dim: int) -> Perturbation:
+        return Perturbation()
+
+    def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
+        return plain_bpr(outputs[0], rows, self.settings.decay)
