@@ -6,7 +6,7 @@ from importlib import import_module
 
 import typer
 
-COMMANDS = ("train", "sweep")
+COMMANDS = ("data", "train", "export", "inspect", "sweep")
 
 
 def build_app() -> typer.Typer:

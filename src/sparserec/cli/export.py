@@ -1,0 +1,120 @@
+"""sparserec export: one small file for the device, and, with --page, a page that recommends offline."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from sparserec.export import ExportReport
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(export)
+
+
+def export(
+    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    out: Annotated[
+        Optional[Path], typer.Option(help="File to write; default model.srec in the run folder.")
+    ] = None,
+    mode: Annotated[str, typer.Option(help="items, full or personal.")] = "items",
+    budget: Annotated[
+        Optional[str], typer.Option(help="Largest file, such as 1MB: the best encoding that fits is chosen.")
+    ] = None,
+    bits: Annotated[Optional[int], typer.Option(help="8 or 4, when no budget chooses.")] = None,
+    keep: Annotated[
+        Optional[int], typer.Option(help="Largest entries kept per item, when no budget chooses.")
+    ] = None,
+    fold: Annotated[
+        str, typer.Option(help="own or shared fold-in table, when no budget chooses.")
+    ] = "shared",
+    min_users: Annotated[int, typer.Option(help="Leave out items that fewer users chose.")] = 1,
+    user: Annotated[Optional[str], typer.Option(help="Whose vector a personal file holds.")] = None,
+    metadata: Annotated[Optional[Path], typer.Option(help="Table with item id, title and tags.")] = None,
+    page: Annotated[Optional[Path], typer.Option(help="Also write a self-contained HTML page.")] = None,
+    include_everyones_history: Annotated[
+        bool, typer.Option("--include-everyones-history", help="Needed for mode full.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+) -> None:
+    """Write a trained run as one small file and report its size and quality."""
+    from sparserec.data import read_item_info
+    from sparserec.export import DEFAULT, Encoding, ExportOptions, export_run
+    from sparserec.export.checks import check_choice
+    from sparserec.export.sizes import parse_size
+    from sparserec.training.reopen import reopen
+
+    check_choice("mode", mode, ("items", "full", "personal"))
+    check_choice("fold", fold, ("own", "shared"))
+    check_choice("bits", bits, (None, 4, 8))
+    trained = reopen(run)
+    path = out or run / "model.srec"
+    options = ExportOptions(
+        mode=mode, budget=parse_size(budget) if budget else None,  # type: ignore[arg-type]
+        encoding=Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, fold), bits=bits or 8,  # type: ignore[arg-type]
+        min_users=min_users, include_everyones_history=include_everyones_history, user=user,
+    )  # fmt: skip
+    info = read_item_info(metadata, trained.split.train.item_ids) if metadata else None
+    report = export_run(trained, path, options, info, quiet)
+    if report.curve:
+        from sparserec.export.curve import draw_curve
+
+        draw_curve(report, path.with_suffix(".curve.png"))
+    if page:
+        from sparserec.export.page import write_page
+
+        write_page(page, path)
+    print(json.dumps({**asdict(report), "path": str(path)})) if as_json else _print(report, page)
+
+
+def _print(report: ExportReport, page: Path | None) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from sparserec.cli.show import megabytes
+
+    console = Console()
+    table = Table(title=f"{report.path}: mode {report.mode}, {megabytes(report.bytes)}", title_justify="left")
+    for name in ("", "users", "Recall@20", "NDCG@20"):
+        table.add_column(name, justify="right" if "@" in name else "left")
+    for stage, groups in report.quality.items():
+        for users, metrics in groups.items():
+            table.add_row(stage, users, f"{metrics['recall@20']:.4f}", f"{metrics['ndcg@20']:.4f}")
+    console.print(table)
+    console.print(
+        "bytes: " + ", ".join(f"{name} {megabytes(size)}" for name, size in report.sections.items())
+    )
+    if report.dropped_items:
+        console.print(
+            f"{report.dropped_items:,} items with too few users were left out, {report.items:,} kept"
+        )
+    if report.curve:
+        _print_curve(report, console)
+    if page:
+        console.print(f"page: {page}")
+
+
+def _print_curve(report: ExportReport, console: object) -> None:
+    from rich.table import Table
+
+    from sparserec.cli.show import megabytes
+
+    table = Table(title="size and quality on validation users (NDCG@20)", title_justify="left")
+    for name in ("size", "bits", "entries", "fold-in", "trained users", "folded-in users", ""):
+        table.add_column(name, justify="right")
+    for row in sorted(report.curve, key=lambda row: row["bytes"]):
+        chosen = all(row[name] == report.encoding[name] for name in ("bits", "keep", "fold"))
+        quality = [f"{row['quality'][group]['ndcg@20']:.4f}" for group in ("trained", "folded")]
+        mark = "<- chosen" if chosen else ""
+        table.add_row(
+            megabytes(row["bytes"]), str(row["bits"]), str(row["keep"]), row["fold"], *quality, mark
+        )
+    console.print(table)  # type: ignore[attr-defined]
+    console.print(f"figure: {report.path.with_suffix('.curve.png')}")  # type: ignore[attr-defined]
