@@ -205,6 +205,7 @@ def _items_cases() -> list[tuple[str, str, Change]]:
         ("golden-item-out-of-range", "BadGolden", _golden(lambda queries: queries[1]["items"].append(9))),
         ("golden-lengths-differ", "BadGolden", _golden(lambda queries: queries[1]["scores"].pop())),
         ("golden-user-out-of-range", "BadGolden", _golden(lambda queries: queries[-1].update(user=1))),
+        ("golden-weight-huge", "BadGolden", _golden(lambda queries: queries[1].update(weights=[1e300] * len(queries[1]["history"])))),
         ("golden-score-a-string", "BadGolden", _golden(lambda queries: queries[1]["scores"].__setitem__(0, "1"))),
     ]  # fmt: skip
 

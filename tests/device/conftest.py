@@ -1,6 +1,7 @@
-"""The conformance tools are scripts; tests use their toys and mutations."""
+"""The conformance tools and the fuzzer are scripts; tests use their toys and mutations."""
 
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "conformance"))
+for folder in ("conformance", "benchmarks"):
+    sys.path.insert(0, str(Path(__file__).parents[2] / folder))

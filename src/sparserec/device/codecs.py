@@ -27,7 +27,7 @@ class SparseRows:
     dim: int
 
     @property
-    def rows(self) -> np.ndarray:
+    def rows_of_entries(self) -> np.ndarray:
         """Row of each entry."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
@@ -115,7 +115,7 @@ def sparse_rows(table: np.ndarray) -> SparseRows:
 def encode_table(table: np.ndarray | SparseRows, bits: int, encoding: str | None = None) -> EncodedTable:
     """Quantise a table and lay it out; without a named encoding the smallest wins."""
     sparse = table if isinstance(table, SparseRows) else sparse_rows(np.asarray(table))
-    rows = sparse.rows
+    rows = sparse.rows_of_entries
     n_rows = len(sparse.starts) - 1
     codes, scales = quantise_rows(sparse.values, rows, n_rows, bits)
     used = codes != 0

@@ -11,6 +11,7 @@ import numpy as np
 from .container import is_count, parse_json
 from .errors import BadGolden, SelfTestFailed
 from .profile import Profile
+from .scorers import LARGEST_WEIGHT
 
 MOST = 64
 TOLERANCE = 1e-6
@@ -53,6 +54,8 @@ def _read_query(raw: Any, profile: Profile) -> GoldenQuery:
         return GoldenQuery(user, (), (), items, scores)
     history = _indices(raw["history"], profile.items)
     weights = _numbers(raw["weights"], len(history)) if "weights" in raw else (1.0,) * len(history)
+    if any(abs(weight) > LARGEST_WEIGHT for weight in weights):
+        raise BadGolden(f"a golden query holds a weight beyond {LARGEST_WEIGHT:g}")
     return GoldenQuery(None, history, weights, items, scores)
 
 

@@ -17,7 +17,7 @@ from .ids import Ids, read_ids
 from .parts import Tags, read_popularity, read_scorer, read_seen, read_tags
 from .profile import Profile, read_object, read_profile
 from .ranking import top
-from .scorers import FullScorer, History, ItemsScorer
+from .scorers import LARGEST_WEIGHT, FullScorer, History, ItemsScorer
 from .text import TextTable, has_text, read_text
 
 Identifier = int | str
@@ -205,8 +205,10 @@ class Model:
     ) -> tuple[History, np.ndarray]:
         """The known items of a history, and those of them that count."""
         given = np.ones(len(history)) if weights is None else np.asarray(weights, np.float64)
-        if given.shape != (len(history),) or not np.isfinite(given).all():
-            raise errors.BadQuery(f"{len(history)} items in the history need as many finite weights")
+        if given.shape != (len(history),) or not (np.abs(given) <= LARGEST_WEIGHT).all():
+            raise errors.BadQuery(
+                f"{len(history)} items in the history need as many weights of at most {LARGEST_WEIGHT:g}"
+            )
         found = [self.ids.find(item) for item in history]
         known = np.array([index is not None for index in found], np.bool_)
         return distinct(np.array([index for index in found if index is not None], np.int64), given[known])

@@ -13,6 +13,8 @@ import numpy as np
 from .filter import GraphFilter, Pair
 from .table import Table
 
+LARGEST_WEIGHT = 1e6  # of an item in a history: keeps every score finite
+
 
 @dataclass(frozen=True)
 class History:

@@ -1,0 +1,203 @@
+"""Fuzz the Python reader: `python benchmarks/fuzz_python.py --seed 0 --count 100000`.
+
+Every mutant must either be refused with a named error or load and answer questions with finite scores; within two seconds of processor time, and
+(on a sample, because tracing is slow) without allocating beyond a small multiple of the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import signal
+import sys
+import time
+import tracemalloc
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any
+
+import numpy as np
+
+import sparserec.device
+from sparserec.device import DeviceError, loads
+from sparserec.device.errors import SelfTestFailed
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
+from mutate import Mutant, golden_sources, mutants
+
+DEVICE = Path(sparserec.device.__file__).parent
+SECONDS = 2.0
+MEMORY_FACTOR, MEMORY_CONSTANT = (
+    64,
+    4 << 20,
+)  # the constant: vectors of up to 65,536 columns in a file of a few bytes
+CO_OPTIMIZED = 1
+WRITER_ONLY = {"writer.py", "__init__.py"}
+WRITER_FUNCTIONS = {
+    "row_scales", "make_codes", "quantise_rows", "dequantise", "fake_quantise", "fake_quantise_flat", "keep_largest", "sparse_rows",
+    "rows_of_entries", "nbytes", "encode_table", "_starts", "_smallest", "_count_tensor", "_layout", "pack_nibbles", "encode_graph",
+    "smallest_counts", "best_widths", "_descend", "_extra_bits", "_width_moves", "_pack_bits", "serialise", "seal", "text_tensors",
+    "id_tensors", "_integer_tensors", "open_container", "load",
+}  # fmt: skip
+
+
+@dataclass
+class Findings:
+    """What a run saw."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)
+    resealed: int = 0
+    answered: int = 0
+    problems: list[str] = field(default_factory=list)
+    slowest: float = 0.0
+    largest: float = 0.0  # highest peak as a multiple of what is allowed
+    lines: set[tuple[str, int]] = field(default_factory=set)
+
+
+class TooSlow(Exception):
+    """A mutant took longer than it may."""
+
+
+def fuzz(seed: int, count: int, sample: int = 50) -> Findings:
+    """Run `count` mutants; every `sample`-th with memory measured, every `sample`-th with lines traced."""
+    findings = Findings()
+    sources = golden_sources()
+
+    def too_slow(number: int, frame: FrameType | None) -> None:
+        raise TooSlow
+
+    before = signal.signal(signal.SIGVTALRM, too_slow)
+    try:
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            for number, mutant in enumerate(mutants(seed, count, sources)):
+                findings.resealed += mutant.resealed
+                run_one(findings, mutant, measured=number % sample == 0, traced=number % sample == 1)
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    return findings
+
+
+def run_one(findings: Findings, mutant: Mutant, measured: bool, traced: bool) -> None:
+    """One mutant under a clock, and under a memory or line tracer where asked."""
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS * (10 if measured or traced else 1))
+    began = time.process_time()
+    if measured:
+        tracemalloc.start()
+    if traced:
+        sys.settrace(line_tracer(findings.lines))
+    try:
+        outcome = ask(mutant.data)
+    except Exception as error:
+        outcome = f"PROBLEM {type(error).__name__}"
+        findings.problems.append(f"{mutant.source} {mutant.mutations}: {type(error).__name__}: {error}")
+    finally:
+        sys.settrace(None)
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    if measured:
+        share = tracemalloc.get_traced_memory()[1] / (MEMORY_FACTOR * len(mutant.data) + MEMORY_CONSTANT)
+        tracemalloc.stop()
+        findings.largest = max(findings.largest, share)
+        if share > 1:
+            findings.problems.append(
+                f"{mutant.source} {mutant.mutations}: {share:.1f} times the memory allowed"
+            )
+    if not measured and not traced:
+        findings.slowest = max(findings.slowest, time.process_time() - began)
+    findings.outcomes[outcome] += 1
+    findings.answered += outcome in ("ok", "ok, self-test failed")
+
+
+def ask(data: bytes) -> str:
+    """Load a file and ask it everything; returns the name of the error if it is refused."""
+    try:
+        model = loads(data)
+    except DeviceError as error:
+        return type(error).__name__
+    ids = [model.ids[index] for index in range(min(model.profile.items, 4))]
+    answers: list[Any] = model.recommend(history=ids[:3], k=5) + model.recommend(history=[], k=3)
+    answers += model.recommend(
+        history=ids, weights=[1.0, -1.0, 0.5, 2.0][: len(ids)], k=3, exclude_seen=False
+    )
+    answers += model.similar(ids[-1], k=3) + [model.explain(ids[:2], ids[-1])]
+    if model.profile.mode == "personal":
+        answers += model.recommend(k=3)
+    if model.user_ids is not None:
+        answers += model.recommend(user=model.user_ids[0], k=3)
+    if not all(math.isfinite(answer.score) for answer in answers):
+        raise ValueError("a score is not finite")
+    model.card()
+    try:
+        model.self_test()
+    except SelfTestFailed:
+        return "ok, self-test failed"
+    return "ok"
+
+
+def line_tracer(lines: set[tuple[str, int]]) -> Any:
+    """A trace function that notes the lines of the device package."""
+
+    def trace(frame: FrameType, event: str, arg: object) -> Any:
+        file = frame.f_code.co_filename
+        if not file.startswith(str(DEVICE)):
+            return None
+        if event == "line":
+            lines.add((Path(file).name, frame.f_lineno))
+        return trace
+
+    return trace
+
+
+def lines_of_reader(path: Path) -> set[int]:
+    """Lines inside functions of a module, those that only the writer uses left out."""
+    found: set[int] = set()
+
+    def walk(code: CodeType) -> None:
+        if code.co_name in WRITER_FUNCTIONS:
+            return
+        if code.co_flags & CO_OPTIMIZED:  # functions, not module or class bodies, which run at import
+            found.update(line for _, _, line in code.co_lines() if line and line != code.co_firstlineno)
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                walk(constant)
+
+    walk(compile(path.read_text(encoding="utf-8"), str(path), "exec"))
+    return found
+
+
+def report(findings: Findings, count: int) -> None:
+    """Counts per outcome, limits, and coverage by file."""
+    for outcome, times in findings.outcomes.most_common():
+        print(f"{times:9,}  {outcome}")
+    print(f"{findings.resealed / count:.1%} resealed, {findings.answered:,} loaded and answered")
+    print(
+        f"slowest {findings.slowest * 1e3:.0f} ms, largest peak {findings.largest:.0%} of the memory allowed"
+    )
+    print("lines of the reader run, by the traced sample:")
+    for path in sorted(DEVICE.glob("*.py")):
+        possible = lines_of_reader(path)
+        if possible and path.name not in WRITER_ONLY:
+            hit = {line for name, line in findings.lines if name == path.name} & possible
+            print(f"{path.name:14} {len(hit):4} of {len(possible):4} lines")
+    for problem in findings.problems[:20]:
+        print("PROBLEM", problem)
+    print(f"{len(findings.problems)} problems in {count:,} mutants")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=20_000)
+    parser.add_argument(
+        "--sample", type=int, default=50, help="every how many mutants memory and lines are traced"
+    )
+    chosen = parser.parse_args()
+    findings = fuzz(chosen.seed, chosen.count, chosen.sample)
+    report(findings, chosen.count)
+    sys.exit(1 if findings.problems else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,365 @@
+"""Structure-aware mutations of model files, for fuzzing any reader.
+
+Most mutants are put together again with right offsets and a right checksum, so that they reach the checks behind the door.
+`python conformance/mutate.py --seed 0 --count 1000` writes them to standard output as frames that docs/format.md describes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import struct
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from files import Parts, Tensor, lay_out, put_together, reseal, take_apart
+
+from sparserec.device import DeviceError, loads
+
+GOLDEN = Path(__file__).parent / "v1" / "golden"
+SIZES = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "U16": 2, "I8": 1, "U8": 1}
+ODD_VALUES: list[Any] = [
+    0, 1, -1, 2, 3, 8, 9, 24, 255, 256, 65536, 2**24, 2**31, 2**32, 2**53, 2**63, 1e308, 0.5, 16.0, True, False, None,
+    "", "x", "range", "int", "string", "items", "full", "personal", "1.0", "2.0", "1.9", [], {}, [0, 1], {"a": 1}, "\ud800",
+]  # fmt: skip
+RESEALED = 0.95
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A mutated file: where it came from and what was done to it."""
+
+    source: str
+    mutations: list[str]
+    resealed: bool
+    data: bytes
+
+
+def golden_sources(folder: Path = GOLDEN) -> list[tuple[str, bytes]]:
+    """The golden files, which mutants are made from."""
+    return [(path.stem, path.read_bytes()) for path in sorted(folder.glob("*.srec"))]
+
+
+def mutants(seed: int, count: int, sources: list[tuple[str, bytes]] | None = None) -> Iterator[Mutant]:
+    """`count` mutants that depend on the seed and the sources alone."""
+    random = Random(seed)
+    sources = sources or golden_sources()
+    for _ in range(count):
+        name, data = random.choice(sources)
+        donor = take_apart(random.choice(sources)[1])
+        yield _mutant(random, name, data, donor)
+
+
+def _mutant(random: Random, name: str, data: bytes, donor: Parts) -> Mutant:
+    done = []
+    parts = take_apart(data)
+    for _ in range(random.choice((0, 1, 1, 1, 1, 2, 2, 3))):
+        change = random.choice(PARTS_MUTATIONS)
+        change(random, parts, donor)
+        done.append(change.__name__)
+    if random.random() < 0.7:
+        parts.tensors = dict(sorted(parts.tensors.items(), key=lambda pair: -SIZES.get(pair[1].dtype, 2)))
+    header, payload = lay_out(parts)
+    if not done or random.random() < 0.12:
+        header_change = random.choice(HEADER_MUTATIONS)
+        header_change(random, header)
+        done.append(header_change.__name__)
+    mutated = put_together(header, payload, pad=random.random() > 0.01)
+    if random.random() < 0.08:
+        raw_change = random.choice(RAW_MUTATIONS)
+        mutated = raw_change(random, mutated)
+        done.append(raw_change.__name__)
+    resealed = random.random() < RESEALED
+    return Mutant(name, done, resealed, reseal(mutated) if resealed else _flip_anywhere(random, mutated))
+
+
+def _pick(random: Random, parts: Parts) -> tuple[str, Tensor]:
+    return random.choice(list(parts.tensors.items()) or [("none", Tensor("U8", [0], b""))])
+
+
+def poke_bytes(random: Random, parts: Parts, donor: Parts) -> None:
+    """Change a few bytes of a tensor, often only a little."""
+    _, tensor = _pick(random, parts)
+    data = bytearray(tensor.data)
+    for _ in range(random.choice((1, 1, 2, 8)) if data else 0):
+        at = random.randrange(len(data))
+        data[at] = random.choice(
+            (0, 255, 128, 127, random.randrange(256), (data[at] + 1) % 256, (data[at] - 1) % 256)
+        )
+    tensor.data = bytes(data)
+
+
+def poke_element(random: Random, parts: Parts, donor: Parts) -> None:
+    """Set an element to an extreme of its type."""
+    _, tensor = _pick(random, parts)
+    size = SIZES.get(tensor.dtype, 1)
+    if len(tensor.data) < size:
+        return
+    at = random.randrange(len(tensor.data) // size) * size
+    value = random.choice(
+        (bytes(size), b"\xff" * size, b"\xff" * (size - 1) + b"\x7f", bytes(size - 1) + b"\x80")
+    )
+    if tensor.dtype in ("F16", "F32", "F64"):
+        number = random.choice((float("nan"), float("inf"), -1.0, 0.0, 6e-8, 6e4))
+        value = struct.pack({2: "<e", 4: "<f", 8: "<d"}[size], number)
+    tensor.data = tensor.data[:at] + value + tensor.data[at + size :]
+
+
+def poke_float(random: Random, parts: Parts, donor: Parts) -> None:
+    """The same among scales, coefficients, lengths and vectors only."""
+    floats = {name: tensor for name, tensor in parts.tensors.items() if tensor.dtype in ("F16", "F32", "F64")}
+    if floats:
+        poke_element(random, Parts({}, floats), donor)
+
+
+def swap_elements(random: Random, parts: Parts, donor: Parts) -> None:
+    """Exchange two neighbours: indices stop ascending, ids stop being sorted."""
+    _, tensor = _pick(random, parts)
+    size = SIZES.get(tensor.dtype, 1)
+    if len(tensor.data) >= 2 * size:
+        at = random.randrange(len(tensor.data) // size - 1) * size
+        one, other = tensor.data[at : at + size], tensor.data[at + size : at + 2 * size]
+        tensor.data = tensor.data[:at] + other + one + tensor.data[at + 2 * size :]
+
+
+def add_encoding(random: Random, parts: Parts, donor: Parts) -> None:
+    """Give a table positions in the other encoding too."""
+    tables = [name.removesuffix(".code") for name in parts.tensors if name.endswith(".code")]
+    if tables:
+        name = f"{random.choice(tables)}.{random.choice(('mask', 'index'))}"
+        parts.tensors.setdefault(name, Tensor("U8", [8], bytes(range(8))))
+
+
+def change_version(random: Random, parts: Parts, donor: Parts) -> None:
+    """Another version, newer or not one at all."""
+    parts.metadata["version"] = random.choice(
+        ("2.0", "3.1", "1.1", "1.99", "0.9", "1", "1.0.0", "x.y", "١.٠")
+    )
+
+
+def fill(random: Random, parts: Parts, donor: Parts) -> None:
+    """Fill a tensor with one byte."""
+    _, tensor = _pick(random, parts)
+    tensor.data = bytes([random.choice((0, 1, 127, 128, 255))]) * len(tensor.data)
+
+
+def resize(random: Random, parts: Parts, donor: Parts) -> None:
+    """Make a tensor longer or shorter, shape and offsets following."""
+    _, tensor = _pick(random, parts)
+    size = SIZES.get(tensor.dtype, 1)
+    count = len(tensor.data) // size
+    wanted = max(
+        0, random.choice((count - 1, count + 1, count * 2, count // 2, 0, count + random.randrange(-9, 10)))
+    )
+    tensor.data = (tensor.data + tensor.data[:size] * max(0, wanted - count) + bytes(wanted * size))[
+        : wanted * size
+    ]
+    tensor.shape = [wanted]
+
+
+def remove(random: Random, parts: Parts, donor: Parts) -> None:
+    """Take a tensor out."""
+    name, _ = _pick(random, parts)
+    parts.tensors.pop(name, None)
+
+
+def rename(random: Random, parts: Parts, donor: Parts) -> None:
+    """Give a tensor another name, one that means something or one that does not."""
+    name, tensor = _pick(random, parts)
+    parts.tensors.pop(name, None)
+    parts.tensors[random.choice([*donor.tensors, "novel", ""])] = tensor
+
+
+def transplant(random: Random, parts: Parts, donor: Parts) -> None:
+    """Put in a tensor of another file."""
+    name, tensor = _pick(random, donor)
+    parts.tensors[name] = tensor
+
+
+def transplant_table(random: Random, parts: Parts, donor: Parts) -> None:
+    """Put in everything of another file that shares a prefix: a whole table, graph or set of ids."""
+    prefix = _pick(random, donor)[0].rpartition(".")[0]
+    for name in [name for name in parts.tensors if name.startswith(prefix)]:
+        del parts.tensors[name]
+    parts.tensors |= {name: tensor for name, tensor in donor.tensors.items() if name.startswith(prefix)}
+
+
+def retype(random: Random, parts: Parts, donor: Parts) -> None:
+    """Another dtype of the same size, or of another with the shape following."""
+    _, tensor = _pick(random, parts)
+    tensor.dtype = random.choice(list(SIZES))
+    size = SIZES[tensor.dtype]
+    tensor.data = tensor.data[: len(tensor.data) // size * size]
+    tensor.shape = [len(tensor.data) // size]
+
+
+def change_model(random: Random, parts: Parts, donor: Parts) -> None:
+    """Set, nudge or remove a field of the model description."""
+    try:
+        model = parts.model
+        field = random.choice([*model, "user_ids", "user_id"])
+    except (ValueError, TypeError, KeyError):
+        return
+    value = model.get(field)
+    if isinstance(value, int) and random.random() < 0.5:
+        model[field] = value + random.choice((-1, 1, 8))
+    elif random.random() < 0.15:
+        model.pop(field, None)
+    else:
+        model[field] = random.choice(ODD_VALUES)
+    parts.metadata["model"] = json.dumps(model)
+
+
+def change_metadata(random: Random, parts: Parts, donor: Parts) -> None:
+    """Set or remove a metadata entry."""
+    key = random.choice([*parts.metadata, "novel"])
+    if random.random() < 0.2:
+        parts.metadata.pop(key, None)
+    else:
+        parts.metadata[key] = random.choice([*ODD_VALUES, *(str(value) for value in ODD_VALUES)])
+
+
+def change_golden(random: Random, parts: Parts, donor: Parts) -> None:
+    """Change something inside the golden queries."""
+    try:
+        queries = json.loads(parts.metadata["golden"])
+        query = random.choice(queries)
+        key = random.choice([*query, "user", "weights"])
+        values = query.get(key)
+        if isinstance(values, list) and values and random.random() < 0.7:
+            values[random.randrange(len(values))] = random.choice(ODD_VALUES)
+        else:
+            query[key] = random.choice(ODD_VALUES)
+    except (ValueError, TypeError, KeyError, IndexError):
+        return
+    parts.metadata["golden"] = json.dumps(queries)
+
+
+def grow_graph(random: Random, parts: Parts, donor: Parts) -> None:
+    """Other class widths: the same bits then mean other gaps."""
+    tensor = parts.tensors.get("graph.width")
+    if tensor is not None:
+        tensor.data = bytes(random.choice((0, 1, 2, 5, 24, 25, 255)) for _ in range(len(tensor.data)))
+
+
+def _entry(random: Random, header: dict[str, Any]) -> dict[str, Any]:
+    entries = [value for name, value in header.items() if name != "__metadata__" and isinstance(value, dict)]
+    return random.choice(entries or [{}])
+
+
+def change_offsets(random: Random, header: dict[str, Any]) -> None:
+    """Move the range of a tensor."""
+    offsets = _entry(random, header).get("data_offsets")
+    if isinstance(offsets, list) and offsets:
+        at = random.randrange(len(offsets))
+        offsets[at] = random.choice([offsets[at] + random.choice((-8, -1, 1, 2, 4, 8)), *ODD_VALUES])
+
+
+def change_shape(random: Random, header: dict[str, Any]) -> None:
+    """Change a shape without its bytes."""
+    entry = _entry(random, header)
+    entry["shape"] = random.choice(
+        [[], [0], [1] * 9, [2**31, 2**31, 2**31], [-1], [1, *entry.get("shape", [])], *ODD_VALUES]
+    )
+
+
+def change_dtype(random: Random, header: dict[str, Any]) -> None:
+    """Change a dtype without its bytes."""
+    _entry(random, header)["dtype"] = random.choice([*SIZES, "F8_E5M2", "BF16", "BOOL", *ODD_VALUES])
+
+
+def swap_entries(random: Random, header: dict[str, Any]) -> None:
+    """Exchange the ranges of two tensors."""
+    one, other = _entry(random, header), _entry(random, header)
+    one["data_offsets"], other["data_offsets"] = other.get("data_offsets"), one.get("data_offsets")
+
+
+def same_range(random: Random, header: dict[str, Any]) -> None:
+    """Let one tensor lie on another."""
+    one, other = _entry(random, header), _entry(random, header)
+    one.update({key: other.get(key) for key in ("dtype", "shape", "data_offsets")})
+
+
+def odd_entry(random: Random, header: dict[str, Any]) -> None:
+    """An entry that is no entry."""
+    header[random.choice([*header, "novel"])] = random.choice(ODD_VALUES)
+
+
+def forget_entry(random: Random, header: dict[str, Any]) -> None:
+    """Drop an entry and leave its bytes."""
+    names = [name for name in header if name != "__metadata__"]
+    if names:
+        del header[random.choice(names)]
+
+
+def truncate(random: Random, data: bytes) -> bytes:
+    return data[: random.randrange(len(data) + 1)]
+
+
+def extend(random: Random, data: bytes) -> bytes:
+    return data + bytes(random.choice((1, 4, 8, 64)))
+
+
+def change_length(random: Random, data: bytes) -> bytes:
+    length = int.from_bytes(data[:8], "little") + random.choice((-8, -1, 1, 8, 64, 1 << 20, 1 << 62))
+    return (length % (1 << 64)).to_bytes(8, "little") + data[8:]
+
+
+def _flip_anywhere(random: Random, data: bytes) -> bytes:
+    if not data:
+        return data
+    at = random.randrange(len(data))
+    return data[:at] + bytes([data[at] ^ (1 << random.randrange(8))]) + data[at + 1 :]
+
+
+def flip_header(random: Random, data: bytes) -> bytes:
+    """Change a byte of the header text."""
+    end = min(len(data), 8 + int.from_bytes(data[:8], "little"))
+    if end <= 8:
+        return data
+    at = random.randrange(8, end)
+    return data[:at] + bytes([random.choice((random.randrange(256), *b'"{}[]:,0'))]) + data[at + 1 :]
+
+
+PARTS_MUTATIONS: list[Callable[[Random, Parts, Parts], None]] = [
+    poke_bytes, poke_bytes, poke_bytes, poke_element, poke_float, swap_elements, swap_elements, add_encoding, change_version, fill, resize, remove, rename, transplant,
+    transplant_table, retype, change_model, change_metadata, change_golden, grow_graph,
+]  # fmt: skip
+HEADER_MUTATIONS: list[Callable[[Random, dict[str, Any]], None]] = [
+    change_offsets, change_offsets, change_shape, change_dtype, swap_entries, same_range, odd_entry, forget_entry,
+]  # fmt: skip
+RAW_MUTATIONS: list[Callable[[Random, bytes], bytes]] = [
+    truncate,
+    extend,
+    change_length,
+    flip_header,
+    flip_header,
+]
+
+
+def outcome(data: bytes) -> str:
+    """`ok`, or the name of the error the Python reader gives."""
+    try:
+        loads(data)
+    except DeviceError as error:
+        return type(error).__name__
+    return "ok"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=1000)
+    chosen = parser.parse_args()
+    for mutant in mutants(chosen.seed, chosen.count):
+        facts = {"source": mutant.source, "mutations": mutant.mutations, "outcome": outcome(mutant.data)}
+        label = json.dumps(facts).encode()
+        sys.stdout.buffer.write(struct.pack("<II", len(label), len(mutant.data)) + label + mutant.data)
+
+
+if __name__ == "__main__":
+    main()
