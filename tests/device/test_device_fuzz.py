@@ -9,7 +9,6 @@ import sys
 from pathlib import Path
 
 from fuzz_python import fuzz
-
 from sparserec.device import errors
 
 ROOT = Path(__file__).parents[2]
