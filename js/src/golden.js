@@ -14,6 +14,8 @@ import { BadGolden, SelfTestFailed } from './errors.js'
  * @property {number[]} scores
  */
 
+/** Weights of a history beyond this are refused, so that no sum overflows. */
+export const LARGEST_WEIGHT = 1e6
 const MOST_GOLDEN = 64
 const GOLDEN_TOLERANCE = 1e-6
 
@@ -86,6 +88,9 @@ function readGoldenQuery(raw, profile) {
   }
   const history = goldenIndices(raw.history, profile.items)
   const weights = Object.hasOwn(raw, 'weights') ? goldenNumbers(raw.weights, history.length) : history.map(() => 1)
+  if (weights.some(weight => Math.abs(weight) > LARGEST_WEIGHT)) {
+    throw new BadGolden(`a golden query holds a weight beyond ${LARGEST_WEIGHT}`)
+  }
   return { user: null, history, weights, items, scores }
 }
 

@@ -3,7 +3,7 @@
 import { describeModel } from './card.js'
 import { checkDigest, parseContainer } from './container.js'
 import { BadQuery, UnknownItem, UnknownTag, UnknownUser } from './errors.js'
-import { compareGolden } from './golden.js'
+import { compareGolden, LARGEST_WEIGHT } from './golden.js'
 import { readParts } from './parts.js'
 import { topIndices } from './rank.js'
 import { fileDigest, plainFileDigest } from './sha256.js'
@@ -222,8 +222,8 @@ export class Model {
    */
   #known(history, weights) {
     const given = weights ?? history.map(() => 1)
-    if (given.length !== history.length || !given.every(Number.isFinite)) {
-      throw new BadQuery(`${history.length} items in the history need as many finite weights`)
+    if (given.length !== history.length || !given.every(weight => Math.abs(weight) <= LARGEST_WEIGHT)) {
+      throw new BadQuery(`${history.length} items in the history need as many weights of at most ${LARGEST_WEIGHT}`)
     }
     const found = history.map(id => this.#parts.ids.find(id))
     return [found.filter(index => index >= 0), given.filter((_, j) => found[j] >= 0)]

@@ -57,7 +57,7 @@ export function readParts(container) {
     graph: core.graph,
     popularity,
     seen,
-    scorer: core.makeScorer(),
+    scorer: core.scorer,
     titles: hasPrefix(container, 'item.title.') ? readText(container, 'item.title', profile.items) : null,
     tags: readTags(container, profile.items),
     ids: readIds(container, 'item.id', profile.itemIds, profile.items),
@@ -66,7 +66,7 @@ export function readParts(container) {
   }
 }
 
-/** @typedef {{degree: Counts, graph: Graph | null, makeScorer: () => Scorer}} Core what scoring needs */
+/** @typedef {{degree: Counts, graph: Graph | null, scorer: Scorer}} Core what scoring needs */
 
 /**
  * @param {Container} container
@@ -78,7 +78,7 @@ function readItems(container, { mode, items, dim, selfLoops, foldTables }) {
   const fold = Array.from({ length: foldTables }, (_, q) => readTable(container, `fold.${q}`, items, dim))
   const degree = readCounts(container, 'item.degree', items)
   const vector = mode === 'personal' ? readVector(container, dim) : null
-  return { degree, graph: null, makeScorer: () => itemsScorer(score, fold, degree, selfLoops, vector) }
+  return { degree, graph: null, scorer: itemsScorer(score, fold, degree, selfLoops, vector) }
 }
 
 /**
@@ -90,11 +90,8 @@ function readItems(container, { mode, items, dim, selfLoops, foldTables }) {
 function readFull(container, { users, items, dim, selfLoops }, weight) {
   const layer0 = readTable(container, 'layer0', users + items, dim)
   const graph = readGraph(container, users, items)
-  const makeScorer = () => {
-    const norm = container.entries.has('item.norm') ? readScale(container, 'item.norm', items) : null
-    return fullScorer(layer0, graphFilter(graph, selfLoops), weight, norm)
-  }
-  return { degree: graph.itemDegree, graph, makeScorer }
+  const norm = container.entries.has('item.norm') ? readScale(container, 'item.norm', items) : null
+  return { degree: graph.itemDegree, graph, scorer: fullScorer(layer0, graphFilter(graph, selfLoops), weight, norm) }
 }
 
 /**

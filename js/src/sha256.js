@@ -96,7 +96,14 @@ function mixBlock(state, words, constants, bytes, at) {
     const mixedLate = ((late >>> 17) | (late << 15)) ^ ((late >>> 19) | (late << 13)) ^ (late >>> 10)
     words[i] = (words[i - 16] + mixedEarly + words[i - 7] + mixedLate) | 0
   }
-  let [a, b, c, d, e, f, g, h] = state
+  let a = state[0]
+  let b = state[1]
+  let c = state[2]
+  let d = state[3]
+  let e = state[4]
+  let f = state[5]
+  let g = state[6]
+  let h = state[7]
   for (let i = 0; i < 64; i++) {
     const rotatedE = ((e >>> 6) | (e << 26)) ^ ((e >>> 11) | (e << 21)) ^ ((e >>> 25) | (e << 7))
     const first = (h + rotatedE + ((e & f) ^ (~e & g)) + constants[i] + words[i]) | 0
@@ -111,6 +118,12 @@ function mixBlock(state, words, constants, bytes, at) {
     b = a
     a = (first + second) | 0
   }
-  const mixed = [a, b, c, d, e, f, g, h]
-  for (let i = 0; i < 8; i++) state[i] += mixed[i]
+  state[0] += a
+  state[1] += b
+  state[2] += c
+  state[3] += d
+  state[4] += e
+  state[5] += f
+  state[6] += g
+  state[7] += h
 }
