@@ -2,7 +2,9 @@
 
 from sparserec.exploration.candidates import Reading, draw_candidates
 from sparserec.exploration.init import active_target, nmf_support, positions_per_block, uniform_support
+from sparserec.exploration.masked import prune_and_regrow_masked
 from sparserec.exploration.nmf import Factors, factorise
+from sparserec.exploration.one_shot import fill_uniformly, largest_row_minimum, largest_support
 from sparserec.exploration.prune_and_regrow import (
     Exploration,
     fill_support,
@@ -14,7 +16,8 @@ from sparserec.exploration.prune_and_regrow import (
 from sparserec.exploration.schedule import cosine_drop_fraction, explores_after
 
 __all__ = [
-    "Exploration", "Factors", "Reading", "active_target", "cosine_drop_fraction", "draw_candidates", "explores_after",
-    "factorise", "fill_support", "magnitude_share", "mark_dropped", "nmf_support", "positions_per_block",
-    "prune_and_regrow", "split_quota", "uniform_support",
+    "Exploration", "Factors", "Reading", "active_target", "cosine_drop_fraction", "draw_candidates",
+    "explores_after", "factorise", "fill_support", "fill_uniformly", "largest_row_minimum", "largest_support",
+    "magnitude_share", "mark_dropped", "nmf_support", "positions_per_block", "prune_and_regrow",
+    "prune_and_regrow_masked", "split_quota", "uniform_support",
 ]  # fmt: skip

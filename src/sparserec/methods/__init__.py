@@ -7,13 +7,25 @@ from typing import Any
 from sparserec.errors import SettingError
 from sparserec.methods.base import Context, Method, Moment, Phase, PhaseResult
 from sparserec.methods.dense import Dense, DenseSettings
+from sparserec.methods.dsl import DSL, DSLSettings
+from sparserec.methods.lottery import Lottery, LotterySettings
+from sparserec.methods.magnitude import Magnitude, MagnitudeSettings
+from sparserec.methods.pep import PEP, PEPSettings
+from sparserec.methods.rigl import RigL, RigLSettings
 from sparserec.methods.small_dense import SmallDense, SmallDenseSettings
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings
+from sparserec.methods.static import Static, StaticSettings
 
 METHODS: dict[str, tuple[type, type]] = {
     "sparserec": (SparseRec, SparseRecSettings),
     "dense": (Dense, DenseSettings),
     "small_dense": (SmallDense, SmallDenseSettings),
+    "static": (Static, StaticSettings),
+    "dsl": (DSL, DSLSettings),
+    "rigl": (RigL, RigLSettings),
+    "magnitude": (Magnitude, MagnitudeSettings),
+    "lottery": (Lottery, LotterySettings),
+    "pep": (PEP, PEPSettings),
 }
 
 

@@ -1,7 +1,8 @@
 """A method: what it trains (a table) and when and how that table changes.
 
 The loop asks for phases one after the other, so a method may search first and retrain, or search around many short
-trainings. `next_phase` is a function of what is recorded, which is what makes a stopped run resumable.
+trainings. `next_phase` is a function of what is recorded, which is what makes a stopped run resumable. The table of
+the last phase is the result.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from sparserec.data import Interactions
 from sparserec.exploration.nmf import Factors
 from sparserec.graph import automatic_width
 from sparserec.settings import Settings
-from sparserec.table import InitialValues, Shape, Table
+from sparserec.table import InitialValues, Ledger, Shape, Table
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,17 @@ class Phase:
 
     name: str
     epochs: int
+    """Largest number of epochs; 0 for a phase that only changes the table of another (prune, convert, choose)."""
     validated: bool = True
     """Validation scores are taken, training may stop early, and the best table is restored at the end."""
+    scored_first: bool = False
+    """A validation before the first step too: what the phase starts from is then in the running for its best."""
+    learning_rate: float | None = None
+    """Learning rate of the first epoch; None is the recipe's. It falls to the recipe's final one."""
+    follows: int | None = None
+    """Number of the finished phase whose table `start` gets; None is the last one."""
+    kept: bool = False
+    """Its table stays on disk for later phases to follow; others are deleted once the next phase has ended."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +46,13 @@ class PhaseResult:
     name: str
     epochs: int  # really trained
     best_score: float | None
+    kept: bool = False
+    ledger: Ledger = field(default_factory=dict)
+    """Bytes by role during its steps."""
+
+
+def ignore(event: str, **values: Any) -> None:
+    """Where events go when nobody records."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +68,9 @@ class Context:
     initial: Callable[[int], InitialValues]  # by dimension
     factors: Factors | None
     validate: Callable[[Table], float] | None = None
-    """Validation score of a table; for methods that choose a setting by it."""
+    """Validation score of a table, for methods that choose by it; None when the split has no validation part."""
+    record: Callable[..., None] = ignore
+    """Adds a line to the run's record from `start`, as `Moment.record` does after a step."""
 
     def shape(self, dim: int | None = None) -> Shape:
         """Shape of a table of this run, with the automatic block width."""
@@ -101,7 +120,10 @@ class Method(Protocol):
         """The next training, or None when the method is finished."""
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        """The table that the phase trains."""
+        """The table that the phase trains; a pure function of its arguments and `state`, for a resumed run calls it again.
+
+        `previous` is the finished table of the phase it follows, None in the first phase.
+        """
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         """Called after every update; may change the table. True ends the phase."""

@@ -1,4 +1,4 @@
-"""The lifecycle of a method that trains once and never changes its table."""
+"""The lifecycle of methods that need no more than a part of it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,10 @@ from sparserec.methods.base import Context, Moment, Phase, PhaseResult
 from sparserec.table import Table
 
 
-class OneTraining:
-    """One validated phase of the recipe's length; nothing after a step, nothing of its own to store."""
+class Unchanging:
+    """Nothing happens after a step, nothing of its own to store."""
 
     wants_factors = 0
-
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        return None if done else Phase("train", context.epochs)
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         return False
@@ -24,3 +21,10 @@ class OneTraining:
 
     def load(self, state: dict[str, np.ndarray]) -> None:
         pass
+
+
+class OneTraining(Unchanging):
+    """One validated phase of the recipe's length."""
+
+    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        return None if done else Phase("train", context.epochs)

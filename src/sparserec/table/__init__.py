@@ -4,13 +4,17 @@ from sparserec.table.base import EntryDropout, Shape, State, Table, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger, paper_formula_bytes, total
+from sparserec.table.masked import MaskedTable
 from sparserec.table.sparse import Candidates, SparseTable
 from sparserec.table.storage import byte_matched_dim
+from sparserec.table.thresholded import ThresholdedTable
 
-TABLES: dict[str, type] = {"sparse": SparseTable, "dense": DenseTable}
+TABLES: dict[str, type] = {
+    "sparse": SparseTable, "dense": DenseTable, "masked": MaskedTable, "thresholded": ThresholdedTable,
+}  # fmt: skip
 """Kinds of tables that a file may hold."""
 
 __all__ = ["TABLES",
-    "Candidates", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "Shape", "SparseTable", "State", "Table",
-    "Update", "byte_matched_dim", "paper_formula_bytes", "total",
+    "Candidates", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "MaskedTable", "Shape", "SparseTable", "State", "Table",
+    "ThresholdedTable", "Update", "byte_matched_dim", "paper_formula_bytes", "total",
 ]  # fmt: skip

@@ -39,7 +39,7 @@ class Cohorts:
 
 
 @njit(inline="always")
-def _adam_entry(value, gradient, first, second, size, root):  # type: ignore[no-untyped-def]
+def adam_entry(value, gradient, first, second, size, root):  # type: ignore[no-untyped-def]
     first = np.float32(BETA_1) * first + np.float32(1.0 - BETA_1) * gradient
     second = np.float32(BETA_2) * second + np.float32(1.0 - BETA_2) * gradient * gradient
     value -= size * first / (np.sqrt(second) / root + np.float32(EPSILON))
@@ -70,7 +70,7 @@ def update_sparse(
             gradient *= dropout_factor(drop_key, drop_rate, row, first_column + positions[e] % width)
         gradient += row_decay[row] * values[e]
         age = ages[e]
-        values[e], first[e], second[e] = _adam_entry(
+        values[e], first[e], second[e] = adam_entry(
             values[e], gradient, first[e], second[e], sizes[age], roots[age]
         )
 
@@ -95,7 +95,7 @@ def update_dense(
             if drop_rate > 0.0:
                 entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
             entry += row_decay[row] * values[row, column]
-            values[row, column], first[row, column], second[row, column] = _adam_entry(
+            values[row, column], first[row, column], second[row, column] = adam_entry(
                 values[row, column],
                 entry,
                 first[row, column],

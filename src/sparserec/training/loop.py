@@ -13,7 +13,7 @@ import math
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from sparserec.data import Sampler
 from sparserec.errors import RunError, TrainingError
 from sparserec.methods import Context, Method, Moment, Phase, PhaseResult
 from sparserec.progress import Progress, progress
-from sparserec.table import Table
+from sparserec.table import Ledger, Table, total
 from sparserec.training.checkpoint import Arrays, read_arrays, with_prefix, without_prefix, write_arrays
 from sparserec.training.early_stop import EarlyStop
 from sparserec.training.mask_stats import mask_stats
@@ -46,6 +46,7 @@ class LoopState:
     early: EarlyStop = field(default_factory=EarlyStop)
     done: list[PhaseResult] = field(default_factory=list)
     events: int = 0  # lines of the record that belong to this state
+    ledger: Ledger = field(default_factory=dict)  # largest of this phase so far
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -83,6 +84,7 @@ class Loop:
     def run(self, resume: bool = False) -> Table:
         """Train all phases; returns the final table."""
         with StopSignals() as signals:
+            self.context = replace(self.context, validate=None if self.validate is None else self._score)
             stored = self._load() if resume else {}
             while (phase := self.method.next_phase(self.context, self.state.done)) is not None:
                 self._phase(phase, stored, signals)
@@ -93,24 +95,44 @@ class Loop:
 
     def _phase(self, phase: Phase, stored: Arrays, signals: StopSignals) -> None:
         number = len(self.state.done)
-        previous = load_table(self._phase_path(number - 1)) if number > 0 else None
-        table = self.method.start(self.context, phase, previous)
-        del previous
-        if stored:
-            table.load(without_prefix("table", stored))
-            self.method.load(without_prefix("method", stored))
+        table = self._start(phase, stored)
         stepper = self.stepper = self.make_stepper(table)
+        if phase.scored_first and self.state.step == 0:
+            self._emit({"event": "start", "phase": phase.name} | self._validate(table, 0, False))
         with progress(phase.name, phase.epochs * self.sampler.steps_per_epoch, self.quiet) as bar:
             bar.advance(self.state.step)
             self._train(phase, table, stepper, bar, signals)
         if phase.validated and self.state.early.best_score is not None:
             table = load_table(self._best_path())
         save_table(self._phase_path(number), table)
-        result = PhaseResult(phase.name, self._epoch(), self.state.early.best_score)
+        best = self.state.early.best_score
+        ledger = max(self.state.ledger, stepper.ledger(), key=total)
+        result = PhaseResult(phase.name, self._epoch(), best, phase.kept, ledger)
         self._emit({"event": "phase", **asdict(result), "best_epoch": self.state.early.best_epoch})
         self.state.done.append(result)
-        self.state.step, self.state.loss_sum, self.state.early = 0, 0.0, EarlyStop()
+        self.state.step, self.state.loss_sum, self.state.early, self.state.ledger = 0, 0.0, EarlyStop(), {}
         self._save(None)
+        for earlier, one in enumerate(self.state.done[:-1]):  # only now may what the old checkpoint needed go
+            if not one.kept:
+                self._phase_path(earlier).unlink(missing_ok=True)
+
+    def _start(self, phase: Phase, stored: Arrays) -> Table:
+        """The phase's table, as new or as the checkpoint has it."""
+        began, number = time.perf_counter(), len(self.state.done)
+        follows = number - 1 if phase.follows is None else phase.follows
+        previous = load_table(self._phase_path(follows)) if number > 0 else None
+        held = without_prefix("table", stored)
+        if held:
+            table = self.method.start(self.context, phase, previous)
+            table.load(held)
+            self.method.load(without_prefix("method", stored))  # again: start may have begun it afresh
+            return table
+        table = self.method.start(replace(self.context, record=self._record_start), phase, previous)
+        self.state.seconds += time.perf_counter() - began
+        return table
+
+    def _record_start(self, event: str, **values: Any) -> None:
+        self._emit({"event": event, "step": 0, "epoch": 0, **values})
 
     def _train(
         self, phase: Phase, table: Table, stepper: Stepper, bar: Progress, signals: StopSignals
@@ -120,7 +142,7 @@ class Loop:
         while state.step < phase.epochs * per_epoch and state.early.waited < self.recipe.patience:
             began = time.perf_counter()
             epoch, index = divmod(state.step, per_epoch)
-            rate = self.recipe.rate(epoch + 1, phase.epochs)
+            rate = self.recipe.rate(epoch + 1, phase.epochs, phase.learning_rate)
             batch = self.sampler.batch(len(state.done) * EPOCHS_APART + epoch, index)
             loss = stepper.run(batch, state.step + 1, rate)
             _check_finite(loss, phase, epoch + 1, index + 1, rate)
@@ -133,34 +155,45 @@ class Loop:
             if moment.ends_epoch:
                 note = self._end_epoch(phase, table, epoch + 1, rate)
             bar.advance(1, note or f"loss {loss:.4f}")
+            if ended:  # before a stop: a checkpoint would not know that the method had ended the phase
+                return
             if signals.requested is not None:
                 self._save(table)
                 raise StopRequested(signals.requested)
-            if ended:
-                return
 
     def _end_epoch(self, phase: Phase, table: Table, epoch: int, rate: float) -> str:
         state = self.state
         loss, state.loss_sum = state.loss_sum / self.sampler.steps_per_epoch, 0.0
+        if self.stepper is not None:
+            state.ledger = max(state.ledger, self.stepper.ledger(), key=total)
         event: dict[str, Any] = {
             "event": "epoch", "phase": phase.name, "epoch": epoch, "loss": loss, "learning_rate": rate,
             "seconds": state.seconds, "parameters": table.parameters(),
         }  # fmt: skip
         note = f"epoch {epoch}/{phase.epochs} loss {loss:.4f}"
         if phase.validated and self.validate is not None and self.recipe.validates_after(epoch, phase.epochs):
-            metrics = self.validate(table)
-            event |= {"valid": metrics, "mask": mask_stats(table, self.context.frequencies())}
-            if state.early.see(
-                epoch, metrics[self.score_name], epoch > self.recipe.patience_from * phase.epochs
-            ):
-                save_table(self._best_path(), table)
-            note += f" {self.score_name} {metrics[self.score_name]:.4f}"
+            event |= self._validate(table, epoch, epoch > self.recipe.patience_from * phase.epochs)
+            note += f" {self.score_name} {event['valid'][self.score_name]:.4f}"
         if self.test_curve is not None:
             event |= self.test_curve(table, epoch)
         self._emit(event)
         if epoch % self.checkpoint_every == 0 or epoch == phase.epochs:
             self._save(table)
         return note
+
+    def _validate(self, table: Table, epoch: int, counts: bool) -> dict[str, Any]:
+        """Score a table and keep it on disk if it is the phase's best so far; returns lines for the record."""
+        if self.validate is None:
+            return {}
+        metrics = self.validate(table)
+        if self.state.early.see(epoch, metrics[self.score_name], counts):
+            save_table(self._best_path(), table)
+        return {"valid": metrics, "mask": mask_stats(table, self.context.frequencies())}
+
+    def _score(self, table: Table) -> float:
+        """What a method may ask for while it chooses."""
+        assert self.validate is not None
+        return self.validate(table)[self.score_name]
 
     def _epoch(self) -> int:
         return -(-self.state.step // self.sampler.steps_per_epoch)
@@ -204,7 +237,8 @@ class Loop:
                 stacklevel=2,
             )
         self.state = LoopState.from_json(stored["loop"])
-        return arrays if any(name.startswith("table.") for name in arrays) else {}
+        self.method.load(without_prefix("method", arrays))
+        return arrays
 
 
 def _check_finite(loss: float, phase: Phase, epoch: int, step: int, rate: float) -> None:

@@ -31,12 +31,13 @@ class Recipe(Settings):
     patience_from: float = Field(0.6, ge=0, le=1)
     """Share of the epochs after which patience begins to count."""
 
-    def rate(self, epoch: int, epochs: int) -> float:
-        """Learning rate of an epoch (1 is the first) in a training of `epochs`."""
+    def rate(self, epoch: int, epochs: int, first: float | None = None) -> float:
+        """Learning rate of an epoch (1 is the first) in a training of `epochs` that starts at `first`."""
+        first = self.learning_rate if first is None else first
         if self.final_learning_rate is None:
-            return max(self.learning_rate * self.rate_decay ** (epoch - 1), self.rate_floor)
+            return max(first * self.rate_decay ** (epoch - 1), min(first, self.rate_floor))
         share = (epoch - 1) / max(epochs - 1, 1)
-        return float(self.learning_rate * (self.final_learning_rate / self.learning_rate) ** share)
+        return float(first * (min(first, self.final_learning_rate) / first) ** share)
 
     def validates_after(self, epoch: int, epochs: int) -> bool:
         """Whether a validation follows this epoch; the last one always has one."""

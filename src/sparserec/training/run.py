@@ -15,7 +15,7 @@ from sparserec.errors import RunError
 from sparserec.evaluation import Evaluation
 from sparserec.files import replacing, write_text
 from sparserec.memory import peak_of, resident_bytes
-from sparserec.table import SparseTable, Table, paper_formula_bytes
+from sparserec.table import SparseTable, Table, paper_formula_bytes, total
 from sparserec.training.config import RunConfig
 from sparserec.training.loop import CHECKPOINT, Loop
 from sparserec.training.mask_stats import mask_stats
@@ -23,6 +23,7 @@ from sparserec.training.prepare import MAIN_METRIC, Prepared, prepare
 from sparserec.training.records import Recorder, environment, say
 from sparserec.training.store import save_split
 from sparserec.training.tables import save_table
+from sparserec.training.warm_start import WarmStart
 
 PRECISIONS = {"float": 32, "int8": 8, "int4": 4}
 
@@ -44,13 +45,21 @@ def train_run(
     data_dir: str | None = None,
     resume: bool = False,
     quiet: bool = True,
+    warm: WarmStart | None = None,
+    peaks: dict[str, int] | None = None,
+    baseline: int | None = None,
 ) -> Finished:
-    """Train into a run folder. With `resume` a stopped run continues exactly where it was."""
-    baseline, began = resident_bytes(), time.perf_counter()
+    """Train into a run folder. With `resume` a stopped run continues exactly where it was.
+
+    A caller that has read `source` itself hands on what it measured: `peaks` and the resident bytes before reading.
+    """
+    began = time.perf_counter()
+    baseline = resident_bytes() if baseline is None else baseline
+    peaks = {} if peaks is None else peaks
     folder = Path(folder)
+    config = config if warm is None else warm.configure(config)
     _open_folder(folder, config, resume)
-    peaks: dict[str, int] = {}
-    prepared = prepare(config, source, data_dir, peaks, baseline, quiet)
+    prepared = prepare(config, source, data_dir, peaks, baseline, quiet, warm)
     say("\n".join(prepared.source.report.lines()), quiet)
     save_split(folder / "data.safetensors", prepared.split)
     prepared_seconds = time.perf_counter() - began
@@ -158,11 +167,12 @@ def _record(
         "bytes": {"int8": table.stored_bytes(8), "int4": table.stored_bytes(4)},
         "memory": {
             "formula": _formula(table, stepper.table if stepper else table),
-            "ledger": stepper.ledger() if stepper else table.ledger(),
+            "ledger": max((result.ledger for result in loop.state.done), key=total),
             "peak": peaks,
         },
         "seconds": {"prepare": prepared_seconds, "train": loop.state.seconds},
         "steps": loop.state.steps,
+        "cost": loop.state.steps / (config.recipe.epochs * prepared.sampler.steps_per_epoch),
         "epochs": [asdict(result) for result in loop.state.done],
         "nmf": asdict(factors.info) if factors is not None else None,
         "mask": mask_stats(table, prepared.context.frequencies()),

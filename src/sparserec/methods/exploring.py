@@ -1,0 +1,56 @@
+"""What methods share that explore by the gradient of the last batch over the whole table."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from sparserec.exploration import (
+    active_target,
+    cosine_drop_fraction,
+    explores_after,
+    prune_and_regrow,
+    uniform_support,
+)
+from sparserec.exploration.prune_and_regrow import Scope
+from sparserec.methods.base import Context, Moment
+from sparserec.table import SparseTable
+
+SUPPORT = 3  # purpose, so that draws from one seed are independent
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When to explore, how much to drop and how entries are compared."""
+
+    every_steps: int
+    last_step: int
+    """No exploration from here on; the drop fraction has fallen to its floor."""
+    drop_fraction: float
+    floor: float
+    scope: Scope
+
+
+def uniform_table(context: Context) -> SparseTable:
+    """A table with exactly the budget of positions, drawn uniformly."""
+    shape = context.shape()
+    target = active_target(shape, context.density)
+    support = uniform_support(shape, target, np.random.default_rng([context.seed, SUPPORT]))
+    return SparseTable.create(shape, support, context.initial(context.dim))
+
+
+def watch_last_gradient(table: SparseTable) -> None:
+    """Keep the whole gradient of every batch: 4 bytes for every entry of the full table."""
+    table.set_candidates(np.arange(table.shape.n_rows, dtype=np.int32), cumulative=False)
+
+
+def explore_by_last_gradient(table: SparseTable, moment: Moment, rule: Rule) -> None:
+    """Drop and regrow when it is time; an entry dropped and regrown at once keeps value and moments."""
+    if not explores_after(moment.step, rule.every_steps, rule.last_step):
+        return
+    fraction = cosine_drop_fraction(moment.step, rule.last_step, rule.drop_fraction, rule.floor)
+    done = prune_and_regrow(table, fraction, moment.step, rule.scope, keep_value=True)
+    moment.record("explore", drop_fraction=fraction, **asdict(done))
+    if moment.step + rule.every_steps < rule.last_step:
+        watch_last_gradient(table)

@@ -1,0 +1,132 @@
+"""A dense table times a mask: how most released sparse-training code works. Nothing is saved while it trains.
+
+Values outside the mask are 0, but every entry has a gradient and Adam moments, which never stop moving. An entry that
+is activated therefore starts at 0 with the moments of all the batches it was not part of.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numba import njit, prange
+
+from sparserec.counter import dropout_factor
+from sparserec.table.adam import Cohorts, adam_entry
+from sparserec.table.base import EntryDropout, Shape, State, Update
+from sparserec.table.dense import DenseTable
+from sparserec.table.initial import InitialValues
+from sparserec.table.ledger import Ledger
+from sparserec.table.sparse import SparseTable
+
+
+class MaskedTable:
+    """A dense table, which entries are active, and the gradient of the last batch."""
+
+    kind = "masked"
+
+    def __init__(self, dense: DenseTable, active: list[np.ndarray]) -> None:
+        self.shape = dense.shape
+        self.dense = dense
+        self.active = active  # bool (rows, width) per block
+        self.gradient = [np.zeros_like(block) for block in dense.values]
+
+    @classmethod
+    def create(cls, shape: Shape, support: list[np.ndarray], initial: InitialValues) -> MaskedTable:
+        """Random values on a given support, 0 elsewhere."""
+        active = [np.zeros((shape.n_rows, width), bool) for _, width in shape.blocks]
+        table = cls(DenseTable.create(shape, initial), active)
+        table.set_active(support)
+        return table
+
+    def set_active(self, support: list[np.ndarray]) -> None:
+        """Move the mask to these positions (row * width + column, per block); what it leaves becomes 0."""
+        for block, active, positions in zip(self.dense.values, self.active, support):
+            active[:] = False
+            active.reshape(-1)[positions] = True
+            block *= active
+
+    def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
+        self.dense.fill(block, out, dropout)
+
+    def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
+        """One Adam step on all entries, then the mask."""
+        sizes, roots = Cohorts().step_sizes(update.step, update.learning_rate)
+        dense = self.dense
+        _update_masked(
+            gradient.numpy(), update.row_decay, update.dropout.key, update.dropout.rate, self.shape.blocks[block][0],
+            float(sizes[0]), float(roots[0]), dense.values[block], dense.first[block], dense.second[block],
+            self.active[block], self.gradient[block],
+        )  # fmt: skip
+
+    def finish_step(self, update: Update) -> None:
+        """Blocks are updated as they are received."""
+
+    def ego_penalty(self, row_decay: np.ndarray) -> float:
+        return self.dense.ego_penalty(row_decay)
+
+    def parameters(self) -> int:
+        return sum(int(np.count_nonzero(active)) for active in self.active)
+
+    def support(self) -> list[np.ndarray]:
+        """Active positions of each block, ascending."""
+        return [np.flatnonzero(active).astype(np.int32) for active in self.active]
+
+    def to_sparse(self) -> SparseTable:
+        """The active entries alone, without moments."""
+        support = self.support()
+        values = [block.reshape(-1)[positions] for block, positions in zip(self.dense.values, support)]
+        return SparseTable(self.shape, support, np.concatenate(values))
+
+    def state(self) -> State:
+        """The gradient is left out: the next step writes it before anyone reads it."""
+        return self.dense.state() | {f"active.{index}": active for index, active in enumerate(self.active)}
+
+    def load(self, state: State) -> None:
+        self.dense.load(state)
+        self.active = [state[f"active.{index}"].astype(bool) for index in range(len(self.shape.blocks))]
+        self.gradient = [np.zeros_like(block) for block in self.dense.values]
+
+    @classmethod
+    def revive(cls, shape: Shape, state: State) -> MaskedTable:
+        table = cls(DenseTable(shape, []), [])
+        table.load(state)
+        return table
+
+    def ledger(self) -> Ledger:
+        gradient, mask = sum(g.nbytes for g in self.gradient), sum(a.nbytes for a in self.active)
+        return {**self.dense.ledger(), "gradient": gradient, "mask": mask}
+
+    def stored_bytes(self, bits: int) -> int:
+        return self.to_sparse().stored_bytes(bits)
+
+    def quantised(self, bits: int) -> SparseTable:
+        return self.to_sparse().quantised(bits)
+
+
+@njit(cache=True, parallel=True)
+def _update_masked(
+    gradient: np.ndarray,  # (nodes, width)
+    row_decay: np.ndarray,
+    drop_key: int,
+    drop_rate: float,
+    first_column: int,
+    size: float,
+    root: float,
+    values: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    active: np.ndarray,
+    last_gradient: np.ndarray,
+) -> None:
+    size, root = np.float32(size), np.float32(root)
+    for row in prange(gradient.shape[0]):
+        for column in range(gradient.shape[1]):
+            entry = gradient[row, column]
+            if drop_rate > 0.0:
+                entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
+            entry += row_decay[row] * values[row, column]
+            last_gradient[row, column] = entry
+            value, first[row, column], second[row, column] = adam_entry(
+                values[row, column], entry, first[row, column], second[row, column], size, root
+            )
+            values[row, column] = value if active[row, column] else np.float32(0.0)

@@ -1,0 +1,205 @@
+"""A dense table seen through learnt soft thresholds, one per entry (PEP).
+
+The model uses sign(v) * max(|v| - sigmoid(s), 0). Values v and threshold logits s are trained together by Adam; weight
+decay on the logits pulls them towards 0, that is, every threshold towards 1/2. An entry whose value lies below its
+threshold is 0 and no longer learns.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import torch
+from numba import njit, prange
+from scipy.special import expit
+
+from sparserec.counter import dropout_factor
+from sparserec.table.adam import Cohorts, adam_entry
+from sparserec.table.base import EntryDropout, Shape, State, Update
+from sparserec.table.dense import DenseTable
+from sparserec.table.initial import InitialValues
+from sparserec.table.ledger import Ledger
+from sparserec.table.sparse import SparseTable
+
+ARRAYS = ("values", "logits", "first", "second", "logit_first", "logit_second")
+
+
+class ThresholdedTable:
+    """Values, threshold logits and the moments of both: six numbers for every entry."""
+
+    kind = "thresholded"
+
+    def __init__(
+        self,
+        shape: Shape,
+        values: list[np.ndarray],
+        logit: float,
+        threshold_rate: float,
+        threshold_decay: float,
+    ) -> None:
+        self.shape, self.values = shape, values
+        self.threshold_rate, self.threshold_decay = threshold_rate, threshold_decay
+        self.logits = [np.full_like(block, logit) for block in values]
+        self.first, self.second, self.logit_first, self.logit_second = (
+            [np.zeros_like(block) for block in values] for _ in range(4)
+        )
+        self._count()
+
+    @classmethod
+    def create(
+        cls, shape: Shape, initial: InitialValues, logit: float, threshold_rate: float, threshold_decay: float
+    ) -> ThresholdedTable:
+        """Random values and one logit for all."""
+        return cls(shape, DenseTable.create(shape, initial).values, logit, threshold_rate, threshold_decay)
+
+    def _count(self) -> None:
+        self.active = [_survivors(values, logits) for values, logits in zip(self.values, self.logits)]
+
+    def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
+        start = self.shape.blocks[block][0]
+        _threshold(self.values[block], self.logits[block], start, dropout.key, dropout.rate, out.numpy())
+
+    def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
+        """One Adam step on values and logits, and how many entries are above their threshold after it."""
+        sizes, roots = Cohorts().step_sizes(update.step, update.learning_rate)
+        threshold_sizes, _ = Cohorts().step_sizes(update.step, self.threshold_rate)
+        self.active[block] = _update_thresholded(
+            gradient.numpy(), update.row_decay, update.dropout.key, update.dropout.rate, self.shape.blocks[block][0],
+            float(sizes[0]), float(threshold_sizes[0]), float(roots[0]), self.threshold_decay,
+            self.values[block], self.logits[block], self.first[block], self.second[block],
+            self.logit_first[block], self.logit_second[block],
+        )  # fmt: skip
+
+    def finish_step(self, update: Update) -> None:
+        """Blocks are updated as they are received."""
+
+    def ego_penalty(self, row_decay: np.ndarray) -> float:
+        total = 0.0
+        for block, (_, width) in enumerate(self.shape.blocks):
+            used = torch.empty((self.shape.n_rows, width))
+            self.fill(block, used, EntryDropout())
+            total += 0.5 * float(row_decay @ np.einsum("ij,ij->i", used.numpy(), used.numpy()))
+        return total
+
+    def margins(self) -> np.ndarray:
+        """|value| - threshold of every entry, shape (rows, dim): positive where the entry is active."""
+        parts = [np.abs(v) - expit(s) for v, s in zip(self.values, self.logits)]
+        return np.concatenate(parts, axis=1)
+
+    def matrix(self) -> np.ndarray:
+        """The values before thresholding, shape (rows, dim); a copy."""
+        return np.concatenate(self.values, axis=1)
+
+    def parameters(self) -> int:
+        return sum(self.active)
+
+    def to_sparse(self) -> SparseTable:
+        """The active entries as the model uses them, without moments."""
+        support, values = [], []
+        for block, (_, width) in enumerate(self.shape.blocks):
+            used = torch.empty((self.shape.n_rows, width))
+            self.fill(block, used, EntryDropout())
+            flat = used.numpy().reshape(-1)
+            support.append(np.flatnonzero(flat).astype(np.int32))
+            values.append(flat[support[-1]])
+        return SparseTable(self.shape, support, np.concatenate(values))
+
+    def state(self) -> State:
+        arrays = {
+            f"{name}.{index}": block for name in ARRAYS for index, block in enumerate(getattr(self, name))
+        }
+        return arrays | {"threshold": np.array([self.threshold_rate, self.threshold_decay])}
+
+    def load(self, state: State) -> None:
+        for name in ARRAYS:
+            setattr(self, name, [state[f"{name}.{index}"].copy() for index in range(len(self.shape.blocks))])
+        self.threshold_rate, self.threshold_decay = (float(number) for number in state["threshold"])
+        self._count()
+
+    @classmethod
+    def revive(cls, shape: Shape, state: State) -> ThresholdedTable:
+        table = cls(shape, [], 0.0, 0.0, 0.0)
+        table.load(state)
+        return table
+
+    def ledger(self) -> Ledger:
+        size = sum(block.nbytes for block in self.values)
+        return {"values": size, "thresholds": size, "moments": 4 * size}
+
+    def stored_bytes(self, bits: int) -> int:
+        return self.to_sparse().stored_bytes(bits)
+
+    def quantised(self, bits: int) -> SparseTable:
+        return self.to_sparse().quantised(bits)
+
+
+@njit(inline="always")
+def _sigmoid(logit):  # type: ignore[no-untyped-def]
+    return np.float32(1.0) / (np.float32(1.0) + np.float32(math.exp(-logit)))
+
+
+@njit(cache=True, parallel=True)
+def _threshold(
+    values: np.ndarray, logits: np.ndarray, start: int, key: int, rate: float, out: np.ndarray
+) -> None:
+    for row in prange(values.shape[0]):
+        for column in range(values.shape[1]):
+            value = values[row, column]
+            margin = max(abs(value) - _sigmoid(logits[row, column]), np.float32(0.0))
+            used = margin if value > 0 else -margin
+            if rate > 0.0:
+                used *= dropout_factor(key, rate, row, start + column)
+            out[row, column] = used
+
+
+@njit(cache=True, parallel=True)
+def _survivors(values: np.ndarray, logits: np.ndarray) -> int:
+    count = 0
+    for row in prange(values.shape[0]):
+        for column in range(values.shape[1]):
+            count += abs(values[row, column]) > _sigmoid(logits[row, column])
+    return count
+
+
+@njit(cache=True, parallel=True)
+def _update_thresholded(
+    gradient: np.ndarray,  # (nodes, width), of the loss by the thresholded values
+    row_decay: np.ndarray,
+    drop_key: int,
+    drop_rate: float,
+    first_column: int,
+    size: float,
+    threshold_size: float,
+    root: float,
+    threshold_decay: float,
+    values: np.ndarray,
+    logits: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    logit_first: np.ndarray,
+    logit_second: np.ndarray,
+) -> int:
+    size, threshold_size, root = np.float32(size), np.float32(threshold_size), np.float32(root)
+    count, decay = 0, np.float32(threshold_decay)
+    for row in prange(gradient.shape[0]):
+        for column in range(gradient.shape[1]):
+            value, logit = values[row, column], logits[row, column]
+            threshold = _sigmoid(logit)
+            sign = np.float32(1.0) if value > 0 else np.float32(-1.0)
+            margin = abs(value) - threshold
+            entry = np.float32(0.0)
+            if margin > 0:
+                entry = gradient[row, column]
+                if drop_rate > 0.0:
+                    entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
+                entry += row_decay[row] * sign * margin
+            slope = decay * logit - threshold * (np.float32(1.0) - threshold) * sign * entry
+            values[row, column], first[row, column], second[row, column] = adam_entry(
+                value, entry, first[row, column], second[row, column], size, root
+            )
+            logits[row, column], logit_first[row, column], logit_second[row, column] = adam_entry(
+                logit, slope, logit_first[row, column], logit_second[row, column], threshold_size, root
+            )
+            count += abs(values[row, column]) > _sigmoid(logits[row, column])
+    return count
