@@ -84,7 +84,7 @@ def test_info_nce_equals_autograd_in_any_chunks(count: int, seed: int, temperatu
     loss.backward()
     assert left.grad is not None and right.grad is not None
     for chunk_bytes in (1, 8 * count * 2, 8 << 20):
-        value, on_left, on_right = info_nce(*views, temperature, chunk_bytes)
+        value, on_left, on_right = info_nce(views[0], views[1], temperature, chunk_bytes)
         assert value == pytest.approx(loss.item(), rel=1e-10, abs=1e-12)
         np.testing.assert_allclose(on_left, left.grad.numpy(), atol=1e-10)
         np.testing.assert_allclose(on_right, right.grad.numpy(), atol=1e-10)

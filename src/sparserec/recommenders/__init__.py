@@ -9,10 +9,12 @@ from sparserec.recommenders.base import Loss, Perturbation, Recommender, Samplin
 from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
 from sparserec.recommenders.mf import MF, MFSettings
 from sparserec.recommenders.mgdcf import MGDCF, MGDCFSettings
+from sparserec.recommenders.presets import PRESETS
 from sparserec.recommenders.rows import RowBatch, rows_of
 from sparserec.recommenders.xsimgcl import XSimGCL, XSimGCLSettings
+from sparserec.settings import Settings
 
-RECOMMENDERS: dict[str, tuple[type, type]] = {
+RECOMMENDERS: dict[str, tuple[type, type[Settings]]] = {
     "lightgcn": (LightGCN, LightGCNSettings),
     "mgdcf": (MGDCF, MGDCFSettings),
     "xsimgcl": (XSimGCL, XSimGCLSettings),
@@ -29,5 +31,5 @@ def make_recommender(name: str, settings: dict[str, Any] | None = None) -> Recom
 
 
 __all__ = [
-    "RECOMMENDERS", "Loss", "Perturbation", "Recommender", "RowBatch", "Sampling", "make_recommender", "rows_of",
+    "PRESETS", "RECOMMENDERS", "Loss", "Perturbation", "Recommender", "RowBatch", "Sampling", "make_recommender", "rows_of",
 ]  # fmt: skip

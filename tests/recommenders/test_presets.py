@@ -1,0 +1,32 @@
+"""Presets are data, so they are checked against what they configure and against the published figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from sparserec.recommenders import RECOMMENDERS, make_recommender
+from sparserec.recommenders.presets import PRESETS
+from sparserec.training.recipe import Recipe
+
+ALL = [(base, name) for base, presets in PRESETS.items() for name in presets]
+
+
+@pytest.mark.parametrize("base, name", ALL)
+def test_every_preset_is_accepted_by_base_and_recipe(base: str, name: str) -> None:
+    preset = PRESETS[base][name]
+    assert set(preset) == {"dim", "base_settings", "recipe"}
+    make_recommender(base, preset["base_settings"])
+    recipe = Recipe.parse(preset["recipe"])
+    if name.startswith("paper-"):
+        assert (preset["dim"], recipe.batch_size, recipe.learning_rate) == (128, 8000, 0.01)
+
+
+def test_every_base_has_the_papers_settings_for_both_data_sets() -> None:
+    assert all({"paper-gowalla", "paper-yelp2018"} <= set(PRESETS[base]) for base in RECOMMENDERS)
+
+
+def test_learning_rates_fall_as_published() -> None:
+    gowalla = Recipe.parse(PRESETS["mgdcf"]["published-gowalla"]["recipe"])
+    assert gowalla.rate(1379, gowalla.epochs) == pytest.approx(1e-5, rel=0.01)
+    paper = Recipe.parse(PRESETS["lightgcn"]["paper-yelp2018"]["recipe"])
+    assert paper.rate(3, 500) == pytest.approx(0.01 * 0.99**2) and paper.rate(500, 500) == 5e-4
