@@ -6,7 +6,10 @@ from importlib import import_module
 
 import typer
 
-COMMANDS = ("data", "train", "export", "inspect", "sweep")
+COMMANDS = (
+    "demo", "data", "train", "recommend", "similar", "evaluate", "runs", "compare", "export", "inspect", "config",
+    "sweep",
+)  # fmt: skip
 
 
 def build_app() -> typer.Typer:

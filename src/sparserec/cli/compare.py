@@ -1,0 +1,56 @@
+"""sparserec compare: several runs in one table, and whether their differences mean anything."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sparserec.cli.recommend import AsJson
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(compare)
+
+
+def compare(
+    runs: Annotated[list[Path], typer.Argument(metavar="A B ...", help="Run folders; A is the reference.")],
+    metric: Annotated[str, typer.Option(help="Metric of the paired test.")] = "ndcg@20",
+    precision: Annotated[str, typer.Option(help="Table measured: float, int8 or int4.")] = "float",
+    as_json: AsJson = False,
+) -> None:
+    """Compare runs of the same split: one table, with a paired test per user against the first run."""
+    from sparserec.cli.printing import cell, print_table, size
+    from sparserec.serving.comparing import compare_runs
+
+    found = compare_runs(runs, metric, precision)
+    if as_json:
+        typer.echo(json.dumps(found))
+        return
+    rows = []
+    for one in found:
+        test = one["test"]
+        interval = (
+            f"{test['difference']:+.4f} ± {(test['high'] - test['low']) / 2:.4f}" if test else "reference"
+        )
+        rows.append(
+            {
+                "run": one["run"], **{name: cell(value) for name, value in one["metrics"].items()},
+                "int8": size(one["bytes"]), "difference": interval,
+                "p (Holm)": "" if not test else _probability(test["p_holm"]), "effect": "" if not test else f"{test['effect']:+.2f}",
+            }
+        )  # fmt: skip
+    users = next((one["test"]["users"] for one in found if one["test"]), 0)
+    notes = [
+        f"Difference in {metric} ({precision}) to the first run with its 95 % interval, paired t-test over {users:,} users,",
+        "p corrected for several comparisons (Holm). Effect: mean difference over its standard deviation; with many",
+        "users tiny effects are significant. The spread over seeds is not in it.",
+    ]
+    print_table(rows, left=("run",), notes=notes)
+
+
+def _probability(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"

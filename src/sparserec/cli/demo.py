@@ -1,0 +1,144 @@
+"""sparserec demo: three models of the built-in city in about two minutes, side by side, and what one of them suggests."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+from sparserec.cli.recommend import AsJson
+
+if TYPE_CHECKING:
+    from sparserec.serving import Model
+
+COMMON = {
+    "data": "world", "dim": 64, "density": 0.125,
+    "recipe": {"epochs": 30, "batch_size": 4000, "validate_every": 10},
+}  # fmt: skip
+TRAINED: dict[str, dict[str, Any]] = {
+    "sparserec": {"method": "sparserec", "method_settings": {"nmf_iterations": 20}},
+    "dense": {"method": "dense"},
+    "small_dense": {"method": "small_dense"},
+}
+ABOUT = {
+    "sparserec": "an eighth of the table, chosen while training",
+    "dense": "the whole table",
+    "small_dense": "an eighth of the columns",
+}
+USER = "u0042"
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(demo)
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the three runs go.")] = Path("runs/demo"),
+    again: Annotated[bool, typer.Option("--again", help="Train anew what was trained before.")] = False,
+    epochs: Annotated[Optional[int], typer.Option(help="Shorter or longer than the default.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Train SparseRec, a dense and a small dense table on the built-in city and compare them."""
+    import sparserec
+
+    records = [_train(name, folder, again, epochs) for name in TRAINED]
+    model = sparserec.load(folder / "sparserec")
+    suggested = model.recommend(user=USER, k=5)
+    if as_json:
+        answer = {"runs": records, "user": USER, "recommendations": suggested.as_dict()["items"]}
+        typer.echo(json.dumps(answer))
+        return
+    _print_runs(records)
+    _print_user(model, suggested)  # type: ignore[arg-type]
+    typer.echo(
+        f"\nTry: sparserec recommend {folder / 'sparserec'} --user {USER} --explain\n"
+        f"     sparserec compare {folder / 'dense'} {folder / 'sparserec'} {folder / 'small_dense'}\n"
+        f"     sparserec train my_log.csv"
+    )
+
+
+def _train(name: str, folder: Path, again: bool, epochs: int | None) -> dict[str, Any]:
+    """One run in a process of its own, so that its peak memory is its own; a finished one is used as it is."""
+    from sparserec.errors import TrainingError
+    from sparserec.files import write_text
+
+    run = folder / name
+    settings = json.loads(json.dumps(COMMON | TRAINED[name]))
+    if epochs is not None:
+        settings["recipe"]["epochs"] = epochs
+    if again and (run / "config.json").exists():
+        shutil.rmtree(run)
+    write_text(folder / f"{name}.json", json.dumps(settings))
+    before = (run / "record.json").exists()
+    print(
+        f"{name}: {ABOUT[name]}" + (" (trained before; --again repeats it)" if before else ""),
+        file=sys.stderr,
+    )
+    command = [
+        sys.executable,
+        "-m",
+        "sparserec.experiments.child",
+        str(folder / f"{name}.json"),
+        str(run),
+        "",
+        "0",
+    ]
+    if subprocess.run(command, check=False).returncode != 0:
+        raise TrainingError(f"the training of {name} in {run} failed; see the message above")
+    return {"run": name, **json.loads((run / "record.json").read_text(encoding="utf-8"))}
+
+
+def _print_runs(records: list[dict[str, Any]]) -> None:
+    from sparserec.cli.printing import print_table, size
+
+    rows = [
+        {
+            "table": record["run"],
+            "Recall@20": record["test"]["float"]["recall@20"],
+            "NDCG@20": record["test"]["float"]["ndcg@20"],
+            "parameters": f"{record['parameters']:,}",
+            "int8": size(record["bytes"]["int8"]),
+            "peak": size(record["memory"]["peak"]["train"]),
+            "seconds": f"{record['seconds']['total']:.0f}",
+        }
+        for record in records
+    ]
+    data = records[0]["data"]
+    title = (
+        f"LightGCN on {data['interactions']:,} visits of {data['users']:,} people to {data['items']:,} places"
+    )
+    notes = [
+        "int8: the table on disk, positions included. peak: memory while training, above the start;",
+        "on data this small it is mostly the libraries' own, whatever the table.",
+    ]
+    print_table(rows, title, left=("table",), notes=notes)
+
+
+def _print_user(model: Model, suggested: Any) -> None:
+    """Five recommendations beside what the person already likes, so that one can judge them."""
+    from sparserec.cli.printing import print_table
+
+    train = model.run.split.train
+    info, number = train.item_info, int(model.user_ids.index_of([USER])[0])
+    tags = info.tags if info is not None and info.tags is not None else []
+    visited = train.items[train.users == number]
+    liked = Counter(tag for item in visited for tag in tags[item]).most_common(4)
+    rows = [
+        {
+            "rank": rank,
+            "place": item.title,
+            "in": ", ".join(tags[int(model.item_ids.index_of([item.id])[0])]),
+            "score": item.score,
+        }
+        for rank, item in enumerate(suggested, 1)
+    ]
+    typer.echo()
+    print_table(rows, f"For {USER}, who goes most to " + ", ".join(f"{tag} ({count})" for tag, count in liked),
+                left=("place", "in"))  # fmt: skip

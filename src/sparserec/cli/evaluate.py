@@ -1,0 +1,83 @@
+"""sparserec evaluate: what a run reached on its test set."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sparserec.cli.recommend import AsJson
+
+GROUPS = ("head", "middle", "tail")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(evaluate)
+
+
+def evaluate(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    again: Annotated[
+        bool, typer.Option("--again", help="Open the test set once more; the record says how often.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show the test results of a run: measured once, when training had ended."""
+    from sparserec.serving.held_out import times_opened
+    from sparserec.serving.run_folder import read_config, read_record
+
+    read_config(run)
+    record = _measured_again(run) if again else read_record(run)
+    if as_json:
+        typer.echo(json.dumps({"run": str(run), "test": record["test"], "opened": times_opened(record)}))
+        return
+    _print(run, record, times_opened(record))
+
+
+def _measured_again(run: Path) -> dict[str, Any]:
+    from sparserec.serving import Model
+
+    model = Model(run)
+    found = model.evaluate(again=True)
+    return {**model.record, "test": found}
+
+
+def _print(run: Path, record: dict[str, Any], opened: int) -> None:
+    from sparserec.cli.printing import print_table, size
+
+    results = record["test"]
+    if not results:
+        typer.echo(f"{run}: the split of this run has no test part")
+        return
+    names = [name for name in results["float"] if "." not in name]
+    rows = []
+    for precision, metrics in results.items():
+        stored = record["bytes"].get(precision, 4 * record["parameters"])
+        rows.append({"table": precision, **{name: metrics[name] for name in names}, "bytes": size(stored)})
+    print_table(
+        rows, f"{record['config']['method']} on {record['config']['base']}: test set", left=("table",)
+    )
+    typer.echo()
+    print_table(_group_rows(results["float"]), "By frequency (each group holds a third of the interactions)",
+                left=("group",))  # fmt: skip
+    split = record["split"]
+    times = "once" if opened == 1 else f"{opened} times"
+    typer.echo(f"\nSplit {split['protocol']}, seed {split['seed']}; the test set was opened {times}.")
+
+
+def _group_rows(metrics: dict[str, float]) -> list[dict[str, Any]]:
+    rows = []
+    for side in ("users", "items"):
+        for group in GROUPS:
+            found = {
+                name.split(".")[2]: value
+                for name, value in metrics.items()
+                if name.startswith(f"{side}.{group}.")
+            }
+            recall = next((value for name, value in found.items() if name.startswith("recall@")), None)
+            row = {"group": f"{group} {side}", "measured": int(found["count"]), "recall": recall}
+            rows.append(row | {"share of": "users" if side == "users" else "test interactions"})
+    return rows

@@ -1,0 +1,125 @@
+"""sparserec recommend: for a user of the log, for anybody with a history, or for everybody into a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from sparserec.serving import FileModel, Model, Recommendations
+
+    AnyModel = Model | FileModel
+
+SHOWN_REASONS = 3
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder or an exported .srec file.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(recommend)
+
+
+def recommend(
+    run: RunArgument,
+    user: Annotated[Optional[str], typer.Option(metavar="ID", help="A user of the log.")] = None,
+    history: Annotated[
+        Optional[str], typer.Option(metavar="A,B,C", help="Items of somebody new (@FILE: one id per line).")
+    ] = None,
+    k: Annotated[int, typer.Option("--k", "-k", help="How many items.")] = 20,
+    exclude_seen: Annotated[
+        bool, typer.Option("--exclude-seen/--include-seen", help="Leave out what the user already knows.")
+    ] = True,
+    allow: Annotated[
+        Optional[str], typer.Option(metavar="A,B,C", help="Recommend only these (or @FILE).")
+    ] = None,
+    deny: Annotated[
+        Optional[str], typer.Option(metavar="A,B,C", help="Recommend none of these (or @FILE).")
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say which items of the history speak for it.")
+    ] = False,
+    everybody: Annotated[bool, typer.Option("--all", help="For all users; needs --out.")] = False,
+    out: Annotated[
+        Optional[Path], typer.Option(metavar="FILE", help="With --all: a .csv or .parquet file to write.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Recommend items from a trained run or an exported file."""
+    import sparserec
+    from sparserec.cli.words import id_list
+    from sparserec.serving import QuestionError
+
+    limits = {
+        "exclude_seen": exclude_seen,
+        "allow": id_list(allow, "--allow"),
+        "deny": id_list(deny, "--deny"),
+    }
+    if everybody or out is not None:
+        if not (everybody and out) or user is not None or history is not None or explain:
+            raise QuestionError(
+                "recommendations for everybody: give --all and --out FILE, no user or history"
+            )
+        return _write_everybody(run, out, k, limits, quiet, as_json)
+    if (user is None) == (history is None):
+        raise QuestionError("give either --user ID or --history a,b,c (or --all with --out FILE)")
+    model = sparserec.load(run)
+    asked = {"user": user, "history": id_list(history, "--history")}
+    found = model.recommend(k=k, **asked, **limits)  # type: ignore[arg-type]
+    reasons = [model.explain(**asked, item=one.id) for one in found] if explain else []  # type: ignore[arg-type]
+    if as_json:
+        answer: dict[str, Any] = {**asked, **found.as_dict()}
+        for item, reason in zip(answer["items"], reasons):
+            item["explanation"] = reason.as_dict()
+        typer.echo(json.dumps(answer))
+    else:
+        _print(found, user, reasons)
+
+
+def _print(found: Recommendations, user: str | None, reasons: list[Any]) -> None:
+    from sparserec.cli.printing import print_table, warn
+    from sparserec.serving.answers import BASIS_TEXT
+
+    if found.ignored:
+        warn(f"not known to this model and left out: {', '.join(map(str, found.ignored))}")
+    rows = []
+    for rank, item in enumerate(found, 1):
+        row: dict[str, Any] = {"rank": rank, "item": str(item.id), "title": item.title, "score": item.score}
+        if reasons:
+            best = reasons[rank - 1].contributions[:SHOWN_REASONS]
+            row["because of"] = "\n".join(f"{one.score:+.4f} {one.title or one.id}" for one in best)
+        rows.append(row)
+    if all(row["title"] is None for row in rows):
+        rows = [{name: value for name, value in row.items() if name != "title"} for row in rows]
+    notes = [f"Scores: {BASIS_TEXT[found.basis]}."]
+    if reasons and user is not None:
+        notes.append(
+            "Reasons: the user's train history folded in, which comes close to the trained vector but is not it."
+        )
+    title = f"For user {user}" if user is not None else "For this history"
+    print_table(rows, title, left=("item", "title", "because of"), notes=notes)
+
+
+def _write_everybody(
+    run: Path, out: Path, k: int, limits: dict[str, Any], quiet: bool, as_json: bool
+) -> None:
+    import sparserec
+    from sparserec.serving import Model, QuestionError
+    from sparserec.serving.batch import check_out
+
+    check_out(out)
+    model = sparserec.load(run)
+    if not isinstance(model, Model):
+        raise QuestionError(
+            f"{run}: --all needs a run folder, which knows all users; this is an exported file"
+        )
+    rows = model.recommend_all(k, out, progress=not quiet, **limits)
+    users = len(model.user_ids)
+    if as_json:
+        typer.echo(json.dumps({"out": str(out), "users": users, "rows": rows}))
+    else:
+        typer.echo(f"{out}: {rows:,} recommendations for {users:,} users")

@@ -1,0 +1,91 @@
+"""sparserec runs: what has been trained here, and how far it got."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from sparserec.cli.recommend import AsJson
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(runs)
+
+
+def runs(
+    folder: Annotated[Path, typer.Argument(help="Folder with run folders, at any depth.")] = Path("runs"),
+    as_json: AsJson = False,
+) -> None:
+    """List runs: state, method, quality, size and when."""
+    from sparserec.cli.printing import print_table
+    from sparserec.errors import RunError
+
+    if not folder.is_dir():
+        raise RunError(
+            f"{folder}: no such folder; `sparserec train` puts runs into runs/ unless told otherwise"
+        )
+    found = [describe(path.parent, folder) for path in sorted(folder.rglob("config.json"))]
+    found.sort(key=lambda run: run["changed"])
+    if as_json:
+        typer.echo(json.dumps(found))
+    elif not found:
+        typer.echo(f"no runs in {folder}")
+    else:
+        print_table([_row(run) for run in found], left=("run", "state", "base", "method", "when"))
+
+
+def describe(run: Path, folder: Path) -> dict[str, Any]:
+    """One run from its files alone; a damaged one is listed as such instead of hiding the others."""
+    from sparserec.errors import SparserecError
+    from sparserec.serving.run_folder import read_config, read_record
+
+    about: dict[str, Any] = {
+        "run": str(run.relative_to(folder)), "folder": str(run), "state": "damaged", "base": None, "method": None,
+        "density": None, "metric": None, "score": None, "bytes": None, "changed": _changed(run),
+    }  # fmt: skip
+    try:
+        config = read_config(run)
+        about |= {"base": config.base, "method": config.method, "density": config.density}
+        if not (run / "record.json").exists():
+            return about | {"state": _progress(run, config.recipe.epochs)}
+        record = read_record(run)
+        metrics = record["test"].get("float", {})
+        metric = (
+            "ndcg@20" if "ndcg@20" in metrics else next((n for n in metrics if n.startswith("ndcg@")), None)
+        )
+        return about | {
+            "state": "finished", "metric": metric, "score": metrics.get(metric), "bytes": record["bytes"]["int8"],
+        }  # fmt: skip
+    except (SparserecError, KeyError) as error:
+        return about | {"error": str(error)}
+
+
+def _progress(run: Path, epochs: int) -> str:
+    from sparserec.training.records import Recorder
+
+    done = sum(event["event"] == "epoch" for event in Recorder(run / "events.jsonl").events())
+    return f"epoch {done}/{epochs}" if done <= epochs else f"epoch {done}"
+
+
+def _changed(run: Path) -> float:
+    return max(path.stat().st_mtime for path in run.iterdir() if path.is_file())
+
+
+def _row(run: dict[str, Any]) -> dict[str, Any]:
+    from sparserec.cli.printing import size
+
+    return {
+        "run": run["run"],
+        "state": run["state"],
+        "base": run["base"],
+        "method": run["method"],
+        "density": None if run["density"] is None else f"{run['density']:g}",
+        "NDCG": run["score"],
+        "int8": None if run["bytes"] is None else size(run["bytes"]),
+        "when": time.strftime("%b %d %H:%M", time.localtime(run["changed"])),
+    }

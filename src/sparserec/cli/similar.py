@@ -1,0 +1,38 @@
+"""sparserec similar: items that a model places near an item."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from sparserec.cli.recommend import AsJson, RunArgument
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(similar)
+
+
+def similar(
+    run: RunArgument,
+    item: Annotated[str, typer.Option(metavar="ID", help="The item to compare with.")],
+    k: Annotated[int, typer.Option("--k", "-k", help="How many items.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List the items whose vectors are nearest to that of an item."""
+    import sparserec
+    from sparserec.cli.printing import print_table
+
+    found = sparserec.load(run).similar(item, k)
+    if as_json:
+        typer.echo(json.dumps({"item": item, "items": found.as_dict()["items"]}))
+        return
+    rows = [
+        {"rank": rank, "item": str(one.id), "title": one.title, "cosine": one.score}
+        for rank, one in enumerate(found, 1)
+    ]
+    if all(row["title"] is None for row in rows):
+        rows = [{name: value for name, value in row.items() if name != "title"} for row in rows]
+    print_table(rows, f"Nearest to {item}", left=("item", "title"))

@@ -1,0 +1,99 @@
+"""Recommendations for everybody as a file: CSV or Parquet, written a few users at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparserec.data import IdMap
+from sparserec.errors import RunError
+from sparserec.files import replacing
+from sparserec.progress import progress
+from sparserec.serving.problems import QuestionError
+
+USERS_AT_ONCE = 1024
+SUFFIXES = (".csv", ".parquet")
+
+Ranked = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
+"""Item numbers and scores, a row per user; -1 where a user's list ends early."""
+
+
+def check_out(out: Path) -> None:
+    """Refuse a file name before anything is computed."""
+    if out.suffix not in SUFFIXES:
+        raise QuestionError(f"{out}: the name must end in {' or '.join(SUFFIXES)}, to say what to write")
+
+
+def write_all(
+    out: Path, ranked: Ranked, user_ids: IdMap, item_ids: IdMap, titles: list[str] | None, quiet: bool = True
+) -> int:
+    """Write user, rank, item, score and, where known, title for all users; returns the number of rows."""
+    check_out(out)
+    names = None if titles is None else np.array(titles, dtype=object)
+    rows = 0
+    try:
+        with replacing(out) as temporary, progress("recommend", len(user_ids), quiet) as bar:
+            with _writer(temporary, out.suffix, _schema(user_ids, item_ids, titles)) as write:
+                for start in range(0, len(user_ids), USERS_AT_ONCE):
+                    users = np.arange(start, min(start + USERS_AT_ONCE, len(user_ids)), dtype=np.int32)
+                    columns = _columns(users, *ranked(users), user_ids, item_ids, names)
+                    write(columns)
+                    rows += len(columns["rank"])
+                    bar.advance(len(users))
+    except OSError as error:
+        raise RunError(f"{out}: cannot write ({error}); is the disk full? Nothing was changed") from error
+    return rows
+
+
+def _schema(user_ids: IdMap, item_ids: IdMap, titles: list[str] | None) -> Any:
+    import pyarrow as pa
+
+    def kind(ids: IdMap) -> Any:
+        return pa.int64() if ids.is_integer else pa.string()
+
+    fields = [
+        ("user", kind(user_ids)),
+        ("rank", pa.int32()),
+        ("item", kind(item_ids)),
+        ("score", pa.float32()),
+    ]
+    return pa.schema(fields + ([] if titles is None else [("title", pa.string())]))
+
+
+def _columns(
+    users: np.ndarray,
+    items: np.ndarray,
+    scores: np.ndarray,
+    user_ids: IdMap,
+    item_ids: IdMap,
+    names: np.ndarray | None,
+) -> dict[str, Any]:
+    row, place = np.nonzero(items >= 0)
+    chosen = items[row, place]
+    columns: dict[str, Any] = {
+        "user": user_ids.external(users[row]),
+        "rank": (place + 1).astype(np.int32),
+        "item": item_ids.external(chosen),
+        "score": scores[row, place],
+    }
+    return columns if names is None else {**columns, "title": names[chosen]}
+
+
+@contextmanager
+def _writer(path: Path, suffix: str, schema: Any) -> Iterator[Callable[[dict[str, Any]], None]]:
+    import pyarrow as pa
+
+    if suffix == ".parquet":
+        from pyarrow import parquet
+
+        opened: Any = parquet.ParquetWriter(path, schema)
+    else:
+        from pyarrow import csv
+
+        opened = csv.CSVWriter(path, schema)
+    with opened as writer:
+        yield lambda columns: writer.write_table(pa.table(columns, schema=schema))

@@ -1,0 +1,149 @@
+"""An exported model file behind the same questions as a run folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparserec import device
+from sparserec.device.errors import FileError
+from sparserec.device.scorers import FullScorer
+from sparserec.errors import RunError
+from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
+from sparserec.serving.lookup import hint, no_item
+from sparserec.serving.problems import QuestionError, UnknownUserError
+from sparserec.serving.ranking import check_length
+
+
+class FileModel:
+    """Asks `sparserec.device.Model` (numpy alone) and answers as `Model` does; there is no log inside to evaluate."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        if not self.path.is_file():
+            raise RunError(f"{self.path}: no such file")
+        try:
+            self.file = device.load(self.path)
+        except FileError as error:
+            raise RunError(
+                f"{self.path}: not a usable model file: {error} ({type(error).__name__}); export it again"
+            ) from None
+
+    def __repr__(self) -> str:
+        profile = self.file.profile
+        return f"FileModel({self.path}, mode {profile.mode}, {profile.items:,} items)"
+
+    def recommend(
+        self,
+        user: Identifier | Sequence[Identifier] | np.ndarray | None = None,
+        history: Sequence[Identifier] | None = None,
+        k: int = 20,
+        exclude_seen: bool = True,
+        allow: Iterable[Identifier] | None = None,
+        deny: Iterable[Identifier] | None = None,
+        *,
+        N: int | None = None,
+    ) -> Any:
+        """As `Model.recommend`. A file of mode `items` knows no users: give a history."""
+        k = k if N is None else N
+        check_length(k, self.file.profile.items)
+        if user is not None and not isinstance(user, str) and np.ndim(user) > 0:
+            return self._recommend_many(list(user), k, exclude_seen, allow, deny)  # type: ignore[arg-type]
+        self._check(user, history)
+        allow, deny = None if allow is None else list(allow), list(deny or ())
+        ignored = [*self._unknown(history or ()), *self._unknown(allow or ()), *self._unknown(deny, False)]
+        with _asking():
+            items = self.file.recommend(user, history, k, exclude_seen=exclude_seen, allow=allow, deny=deny)  # type: ignore[arg-type]
+        return Recommendations(tuple(items), self._basis(history), tuple(ignored))
+
+    def explain(
+        self,
+        user: Identifier | None = None,
+        history: Sequence[Identifier] | None = None,
+        *,
+        item: Identifier,
+    ) -> Explanation:
+        """As `Model.explain`; a user is explained from the history that the file holds."""
+        self._check(user, history)
+        if self.file.ids.find(item) is None:
+            raise no_item(self._all_ids(), item)
+        with _asking():
+            items = self._stored_history(user) if history is None else list(history)
+            found = self.file.explain(items, item)
+        parts = tuple(sorted(found.contributions, key=lambda part: -part.score))
+        titles = self.file.titles
+        title = None if titles is None else titles[self.file.ids.find(item)]  # type: ignore[index]
+        ignored = tuple(self._unknown(items))
+        return Explanation(found.id, title, found.score, parts, self._basis(items), None, ignored)
+
+    def similar(self, item: Identifier, k: int = 20) -> Recommendations:
+        """As `Model.similar`."""
+        check_length(k, self.file.profile.items - 1)
+        if self.file.ids.find(item) is None:
+            raise no_item(self._all_ids(), item)
+        return Recommendations(tuple(self.file.similar(item, k)), "trained")
+
+    def _check(self, user: object, history: object) -> None:
+        alone = self.file.profile.mode == "personal"  # it is about one user, who need not be named
+        if (user is None) == (history is None) and not (alone and user is None):
+            raise QuestionError("give either a user or a history of items, and not both")
+
+    def _basis(self, history: Sequence[Identifier] | None) -> Basis:
+        return "trained" if history is None else "history" if len(history) else "popularity"
+
+    def _unknown(self, items: Sequence[Identifier], some_known: bool = True) -> list[Identifier]:
+        """Ids that the file does not have; where some must be known, none known is a mistake."""
+        unknown = [item for item in items if self.file.ids.find(item) is None]
+        if some_known and unknown and len(unknown) == len(items):
+            raise no_item(self._all_ids(), unknown[0])
+        return unknown
+
+    def _recommend_many(
+        self,
+        users: list[Identifier],
+        k: int,
+        exclude_seen: bool,
+        allow: Iterable[Identifier] | None,
+        deny: Iterable[Identifier] | None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        allow, deny = None if allow is None else list(allow), list(deny or ())
+        found = [self.recommend(user, None, k, exclude_seen, allow, deny) for user in users]
+        numeric = isinstance(self.file.ids[0], int)
+        blank: Identifier = -1 if numeric else ""
+        ids = np.array([one.ids + [blank] * (k - len(one)) for one in found])
+        scores = np.array([one.scores + [-np.inf] * (k - len(one)) for one in found], np.float32)
+        return ids, scores
+
+    def _stored_history(self, user: Identifier | None) -> list[Identifier]:
+        scorer = self.file.scorer
+        if isinstance(scorer, FullScorer):
+            assert self.file.user_ids is not None
+            number = self.file.user_ids.find(user) if user is not None else None
+            if number is None:
+                raise UnknownUserError(f"no user {str(user)!r} in {self.path}{hint(self._all_users(), user)}")
+            seen = scorer.filter.graph.items_of(number)
+        else:
+            seen = self.file.seen
+        return [self.file.ids[int(index)] for index in seen]
+
+    def _all_ids(self) -> np.ndarray:
+        return np.array([self.file.ids[index] for index in range(self.file.profile.items)])
+
+    def _all_users(self) -> np.ndarray:
+        ids = self.file.user_ids
+        return np.array([] if ids is None else [ids[index] for index in range(self.file.profile.users)])
+
+
+@contextmanager
+def _asking() -> Iterator[None]:
+    """Errors of the device package as ours, so that one `except SparserecError` covers both kinds of model."""
+    try:
+        yield
+    except device.errors.UnknownUser as error:
+        raise UnknownUserError(str(error)) from None
+    except device.DeviceError as error:
+        raise QuestionError(str(error)) from None

@@ -1,0 +1,270 @@
+"""A trained model to ask: recommend, explain, similar, evaluate. External ids in, external ids and titles out."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparserec.data import IdMap
+from sparserec.device import Recommendation
+from sparserec.errors import RunError
+from sparserec.evaluation import Listing
+from sparserec.export import Vectors, make_vectors
+from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
+from sparserec.serving.batch import write_all
+from sparserec.serving.fold_in import FoldIn
+from sparserec.serving.held_out import measure_again
+from sparserec.serving.lookup import item_number, item_numbers, user_number
+from sparserec.serving.problems import QuestionError
+from sparserec.serving.ranking import check_length, listing, rank, rows_of_listing
+from sparserec.serving.run_folder import read_run
+
+KEPT_OUT = "work"  # checkpoints: of use to a resumed training only
+
+
+class Model:
+    """A finished run, opened. Vectors are computed at the first question that needs them."""
+
+    def __init__(self, folder: Path | str, keep: object = None) -> None:
+        self.folder = Path(folder)
+        self.run = read_run(self.folder)
+        self._keep = keep  # a temporary folder lives as long as the model
+
+    def __repr__(self) -> str:
+        config = self.run.config
+        return (
+            f"Model({config.method} on {config.base}, {len(self.user_ids):,} users, {len(self.item_ids):,} items, "
+            f"{self.run.table.parameters():,} parameters, {self.folder})"
+        )
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What the run wrote down: configuration, environment, memory, seconds, results."""
+        return self.run.record
+
+    @property
+    def user_ids(self) -> IdMap:
+        return self.run.split.train.user_ids
+
+    @property
+    def item_ids(self) -> IdMap:
+        return self.run.split.train.item_ids
+
+    # -- questions ---------------------------------------------------------------------------------------------
+
+    def recommend(
+        self,
+        user: Identifier | Sequence[Identifier] | np.ndarray | None = None,
+        history: Sequence[Identifier] | None = None,
+        k: int = 20,
+        exclude_seen: bool = True,
+        allow: Iterable[Identifier] | None = None,
+        deny: Iterable[Identifier] | None = None,
+        *,
+        N: int | None = None,
+    ) -> Any:
+        """The k best items for a user of the log, or for anybody with this history of item ids.
+
+        A list or array of users gives `ids, scores`, two arrays with a row per user, as `implicit` does (`N` is its
+        name for `k`); rows of users for whom fewer than k items are left end in scores of -inf and ids of -1 or "".
+        `exclude_seen` leaves out all that the log holds of the user, validation and test part included, and the
+        history. Only items in `allow` are recommended, none in `deny`. Without any history: the most popular items.
+        """
+        k = k if N is None else N
+        if (user is None) == (history is None):
+            raise QuestionError("give either a user or a history of items, and not both")
+        candidates, ignored = self._candidates(allow, deny)
+        if user is not None and not isinstance(user, str) and np.ndim(user) > 0:
+            return self._recommend_many(list(user), k, exclude_seen, candidates)  # type: ignore[arg-type]
+        if user is not None:
+            number = user_number(self.user_ids, user)
+            basis: Basis = "trained" if self._train_counts[number] else "popularity"
+            vector, seen = self._vectors.users[number], rows_of_listing(self._seen, np.array([number]))
+        else:
+            known, unknown = item_numbers(self.item_ids, history or ())
+            ignored = [*unknown, *ignored]
+            basis = "history" if len(known) else "popularity"
+            vector, seen = self._folding.vector(known), listing([known])
+        items, scores = self._rank(vector[None], basis, k, seen if exclude_seen else None, candidates)
+        return Recommendations(self._named(items[0], scores[0]), basis, tuple(ignored))
+
+    def recommend_all(
+        self,
+        k: int = 20,
+        out: Path | str = "recommendations.parquet",
+        progress: bool = False,
+        exclude_seen: bool = True,
+        allow: Iterable[Identifier] | None = None,
+        deny: Iterable[Identifier] | None = None,
+    ) -> int:
+        """Write the k best items of every user to a .csv or .parquet file (user, rank, item, score, title).
+
+        Returns the number of rows. Memory does not grow with the number of users.
+        """
+        check_length(k, len(self.item_ids))
+        candidates, _ = self._candidates(allow, deny)
+
+        def some(users: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            return self._rank_users(users, k, exclude_seen, candidates)
+
+        return write_all(Path(out), some, self.user_ids, self.item_ids, self._titles, quiet=not progress)
+
+    def explain(
+        self,
+        user: Identifier | None = None,
+        history: Sequence[Identifier] | None = None,
+        *,
+        item: Identifier,
+    ) -> Explanation:
+        """Which items of the history speak for `item`, and how much: the contributions add up to the score.
+
+        That is exact for a history. A user of the log is explained by folding the train history in, which comes close
+        to the trained vector but is not it; `trained_score` is what the trained vector gives.
+        """
+        if (user is None) == (history is None):
+            raise QuestionError("give either a user or a history of items, and not both")
+        target = item_number(self.item_ids, item)
+        unknown: list[Any] = []
+        trained: float | None = None
+        if user is not None:
+            number = user_number(self.user_ids, user)
+            train = self.run.split.train
+            known = train.items[train.offsets()[number] : train.offsets()[number + 1]]
+            trained = float(self._vectors.users[number] @ self._vectors.items[target])
+        else:
+            known, unknown = item_numbers(self.item_ids, history or ())
+        if len(known) == 0:
+            score = float(self._popularity[target])
+            return Explanation(*self._name(target), score, (), "popularity", None, tuple(unknown))
+        parts = self._folding.terms(known) @ self._vectors.items[target].astype(np.float64)
+        order = np.lexsort((np.arange(len(parts)), -parts))
+        named = self._named(known[order], parts[order])
+        return Explanation(*self._name(target), float(parts.sum()), named, "history", trained, tuple(unknown))
+
+    def similar(self, item: Identifier, k: int = 20) -> Recommendations:
+        """The items whose vectors point in the direction nearest to that of `item` (cosine)."""
+        number = item_number(self.item_ids, item)
+        check_length(k, len(self.item_ids) - 1)
+        vectors = self._vectors.items
+        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+        unit = vectors / np.where(lengths > 0, lengths, 1)
+        items, scores = rank(unit[number][None], unit, k, listing([np.array([number])]))
+        return Recommendations(self._named(items[0], scores[0]), "trained")
+
+    def evaluate(self, again: bool = False) -> dict[str, dict[str, float]]:
+        """Metrics on the test set, for the float, int8 and int4 table: those measured once, after training.
+
+        `again=True` opens the test set once more; the run's record says when and how often that was done.
+        """
+        return measure_again(self.folder, self.run) if again else self.record["test"]
+
+    def save(self, folder: Path | str) -> Path:
+        """Copy the run to a new folder, checkpoints left out; `sparserec.load` opens it."""
+        folder = Path(folder)
+        if folder.exists() and any(folder.iterdir()):
+            raise RunError(f"{folder}: exists and is not empty; give a new folder")
+        try:
+            ignore = shutil.ignore_patterns(KEPT_OUT)
+            shutil.copytree(self.folder, folder, ignore=ignore, dirs_exist_ok=True)
+        except OSError as error:
+            raise RunError(f"{folder}: cannot write ({error}); is the disk full?") from error
+        return folder
+
+    # -- what questions need -----------------------------------------------------------------------------------
+
+    @cached_property
+    def _vectors(self) -> Vectors:
+        return make_vectors(self.run.recommender, self.run.graph, self.run.table)
+
+    @property
+    def _folding(self) -> FoldIn:
+        degrees = self.run.split.train.item_counts()
+        return FoldIn(self._vectors.fold, degrees, self.run.recommender.self_loops)
+
+    @cached_property
+    def _popularity(self) -> np.ndarray:
+        """Train interactions of each item: the score where nothing is known of a user."""
+        return self.run.split.train.item_counts().astype(np.float32)
+
+    @cached_property
+    def _train_counts(self) -> np.ndarray:
+        return self.run.split.train.user_counts()
+
+    @cached_property
+    def _seen(self) -> Listing:
+        """All that the log holds of each user, whatever part it was put in."""
+        parts = [getattr(self.run.split, name) for name in ("train", "valid", "test")]
+        users, items = (
+            np.concatenate([getattr(part, side) for part in parts]) for side in ("users", "items")
+        )
+        order = np.lexsort((items, users))
+        counts = np.bincount(users, minlength=len(self.user_ids))
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int32), items[order]
+
+    @property
+    def _titles(self) -> list[str] | None:
+        info = self.run.split.train.item_info
+        return None if info is None else info.titles
+
+    def _candidates(
+        self, allow: Iterable[Identifier] | None, deny: Iterable[Identifier] | None
+    ) -> tuple[np.ndarray | None, list[Any]]:
+        """Items that may be recommended (None: all), and the ids that are not known."""
+        if allow is None and deny is None:
+            return None, []
+        allowed = np.full(len(self.item_ids), allow is None)
+        known, unknown = item_numbers(self.item_ids, allow or ())
+        allowed[known] = True
+        hidden, also_unknown = item_numbers(self.item_ids, deny or (), some_known=False)
+        allowed[hidden] = False
+        return np.flatnonzero(allowed).astype(np.int32), [*unknown, *also_unknown]
+
+    def _rank(
+        self,
+        vectors: np.ndarray,
+        basis: Basis,
+        k: int,
+        seen: Listing | None,
+        candidates: np.ndarray | None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if basis == "popularity":
+            ones = np.ones((len(vectors), 1), np.float32)
+            return rank(ones, self._popularity[:, None], k, seen, candidates)
+        return rank(vectors, self._vectors.items, k, seen, candidates)
+
+    def _rank_users(
+        self, users: np.ndarray, k: int, exclude_seen: bool, candidates: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """`_rank` for users of the log; those without train interactions get what is popular."""
+        items, scores = np.empty((len(users), k), np.int32), np.empty((len(users), k), np.float32)
+        trained = self._train_counts[users] > 0
+        for basis, chosen in (("trained", trained), ("popularity", ~trained)):
+            some = users[chosen]
+            seen = rows_of_listing(self._seen, some) if exclude_seen else None
+            items[chosen], scores[chosen] = self._rank(self._vectors.users[some], basis, k, seen, candidates)  # type: ignore[arg-type]
+        return items, scores
+
+    def _recommend_many(
+        self, users: list[Identifier], k: int, exclude_seen: bool, candidates: np.ndarray | None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        numbers = np.array([user_number(self.user_ids, user) for user in users], np.int32)
+        items, scores = self._rank_users(numbers, k, exclude_seen, candidates)
+        ids = self.item_ids.external(np.maximum(items, 0))
+        return np.where(items >= 0, ids, ids.dtype.type(-1 if self.item_ids.is_integer else "")), scores
+
+    def _name(self, number: int) -> tuple[Identifier, str | None]:
+        title = self._titles[number] if self._titles is not None else None
+        return self.item_ids.external([number])[0].item(), title
+
+    def _named(self, items: np.ndarray, scores: np.ndarray) -> tuple[Recommendation, ...]:
+        pairs = [(int(item), float(score)) for item, score in zip(items, scores) if item >= 0]
+        return tuple(
+            Recommendation(identifier, score, title)
+            for (item, score) in pairs
+            for identifier, title in [self._name(item)]
+        )

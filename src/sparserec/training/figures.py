@@ -1,0 +1,173 @@
+"""Figures of one run, drawn from what its folder holds, so that they can be drawn again at any time.
+
+training.png   loss and validation score over epochs
+support.png    density of the user and item table, and churn, over epochs (sparse tables only)
+rows.png       entries of a row against how often its user or item was seen (sparse tables only)
+"""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sparserec.data import Interactions
+from sparserec.files import replacing
+from sparserec.table import SparseTable, Table
+from sparserec.training.mask_stats import correlation, ranks
+from sparserec.training.records import Recorder
+from sparserec.training.store import load_split
+from sparserec.training.tables import load_table
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLUE, ORANGE, GREY = "#2a6fbb", "#d9722e", "#8a8f98"
+Events = list[dict[str, Any]]
+
+
+def write_figures(folder: Path, table: Table | None = None, train: Interactions | None = None) -> list[Path]:
+    """Draw what the folder has data for; returns the files written. Table and train pairs are read unless given.
+
+    A run is not lost because a picture of it could not be drawn: that is a warning.
+    """
+    events = Recorder(folder / "events.jsonl").events()
+    table = load_table(folder / "model.safetensors") if table is None else table
+    try:
+        figures = {"training": training_figure(events), "support": support_figure(events)}
+        if isinstance(table, SparseTable):
+            train = load_split(folder / "data.safetensors").train if train is None else train
+            figures["rows"] = rows_figure(table, train.user_counts(), train.item_counts())
+        return [
+            _save(figure, folder / f"{name}.png") for name, figure in figures.items() if figure is not None
+        ]
+    except (ImportError, OSError) as error:
+        warnings.warn(f"{folder}: the figures could not be drawn ({error})", stacklevel=2)
+        return []
+
+
+def training_figure(events: Events) -> Figure | None:
+    """Loss of every epoch and the validation scores, phases one after the other."""
+    epochs = _in_sequence([event for event in events if event["event"] == "epoch"])
+    if not epochs:
+        return None
+    figure, (left, right) = _panels("Training")
+    left.plot([at for at, _ in epochs], [event["loss"] for _, event in epochs], color=BLUE, marker=".")
+    _label(left, "loss", "epoch", "mean loss of the epoch")
+    measured = [(at, event["valid"]) for at, event in epochs if "valid" in event]
+    names = [name for name in (measured[0][1] if measured else {}) if name.startswith(("recall@", "ndcg@"))]
+    for name, colour in zip(names, (BLUE, ORANGE, GREY, "black")):
+        scores = [metrics[name] for _, metrics in measured]
+        right.plot([at for at, _ in measured], scores, color=colour, marker="o", markersize=4, label=name)
+        best = int(np.argmax(scores))
+        right.annotate(f"{scores[best]:.4f}", (measured[best][0], scores[best]), xytext=(0, 6), ha="center",
+                       textcoords="offset points", color=colour, fontsize=8)  # fmt: skip
+    _label(right, "validation" if measured else "validation (this split has none)", "epoch", "score")
+    if measured:
+        right.set_ylim(bottom=0)
+        right.margins(y=0.15)
+        right.legend(frameon=False, loc="lower right")
+    return figure
+
+
+def support_figure(events: Events) -> Figure | None:
+    """Density of both tables where it was measured, and the share of entries exchanged by each exploration."""
+    epochs = [(at, event["mask"]) for at, event in _in_sequence(events) if event.get("mask")]
+    changes = [(at, event) for at, event in _in_sequence(events) if event["event"] in ("explore", "fill")]
+    if not epochs:
+        return None
+    figure, (left, right) = _panels("Support: which entries of the table are in use")
+    for side, colour in (("users", BLUE), ("items", ORANGE)):
+        shares = [100 * mask[f"density_{side}"] for _, mask in epochs]
+        left.plot([at for at, _ in epochs], shares, color=colour, marker="o", markersize=4, label=side)
+    left.plot([at for at, _ in epochs], [100 * mask["density"] for _, mask in epochs], color=GREY, linestyle="--",
+              label="both")  # fmt: skip
+    _label(left, "density", "epoch", "entries in use (%)")
+    left.set_ylim(bottom=0)
+    left.legend(frameon=False)
+    for kind, colour, name in (("explore", BLUE, "exchanged"), ("fill", ORANGE, "filled")):
+        chosen = [(at, 100 * _churn(event)) for at, event in changes if event["event"] == kind]
+        if chosen:
+            right.bar([at for at, _ in chosen], [share for _, share in chosen], color=colour, label=name,
+                      width=max(0.8, 0.012 * changes[-1][0]))  # fmt: skip
+    _label(right, "churn", "epoch", "entries exchanged (% of those in use)")
+    right.set_xlim(left.get_xlim())
+    if changes:
+        right.legend(frameon=False)
+    return figure
+
+
+def rows_figure(table: SparseTable, user_counts: np.ndarray, item_counts: np.ndarray) -> Figure:
+    """Row size against frequency, one dot per row, with the mean of equally frequent rows on top."""
+    figure, axes = _panels("Row size against frequency")
+    sizes, n_users = table.row_sizes(), table.shape.n_users
+    sides = ("users", sizes[:n_users], user_counts, BLUE), ("items", sizes[n_users:], item_counts, ORANGE)
+    for axis, (name, part, counts, colour) in zip(axes, sides):
+        seen = counts > 0
+        axis.plot(counts[seen], part[seen], linestyle="", marker=".", markersize=3, alpha=0.25, color=colour,
+                  markeredgewidth=0, rasterized=True)  # fmt: skip
+        at, mean = _mean_by_frequency(counts[seen], part[seen])
+        axis.plot(at, mean, color="black", linewidth=1.5, label="mean")
+        axis.set_xscale("log")
+        _label(axis, name, "train interactions of the row", f"entries in use (of {table.shape.dim})")
+        pearson = correlation(part.astype(np.float64), counts.astype(np.float64))
+        spearman = correlation(ranks(part), ranks(counts))
+        axis.text(0.02, 0.97, f"Pearson {pearson:.2f}\nSpearman {spearman:.2f}", transform=axis.transAxes,
+                  va="top", bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8})  # fmt: skip
+        axis.legend(frameon=False, loc="lower right")
+    return figure
+
+
+def _in_sequence(events: Events) -> list[tuple[int, dict[str, Any]]]:
+    """(epoch counted over all phases, event): a method may train more than once."""
+    before, placed = 0, []
+    for event in events:
+        if "epoch" in event:
+            placed.append((before + event["epoch"], event))
+        if event["event"] == "phase":
+            before += event["epochs"]
+    return placed
+
+
+def _churn(event: dict[str, Any]) -> float:
+    """Entries that became active and were not so before, as a share of those active afterwards."""
+    return (event["grown"] - event["regrown_at_once"]) / max(event["active"], 1)
+
+
+def _mean_by_frequency(counts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Geometric bins of frequency that hold anything, and the mean size in each."""
+    edges = np.geomspace(1, counts.max() + 1, 13)
+    bins = np.digitize(counts, edges)
+    held = np.unique(bins)
+    return (
+        np.array([np.exp(np.log(counts[bins == one]).mean()) for one in held]),
+        np.array([sizes[bins == one].mean() for one in held]),
+    )
+
+
+def _panels(title: str) -> tuple[Figure, Any]:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(9, 3.6), layout="constrained")
+    FigureCanvasAgg(figure)
+    figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
+    return figure, figure.subplots(1, 2)
+
+
+def _label(axis: Axes, title: str, x: str, y: str) -> None:
+    axis.set_title(title, loc="left", fontsize=10)
+    axis.set_xlabel(x)
+    axis.set_ylabel(y)
+    axis.grid(alpha=0.25)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
+
+
+def _save(figure: Figure, path: Path) -> Path:
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=130, format="png")
+    return path
