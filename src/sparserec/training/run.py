@@ -17,6 +17,7 @@ from sparserec.files import replacing, write_text
 from sparserec.memory import peak_of, resident_bytes
 from sparserec.table import SparseTable, Table, paper_formula_bytes, total
 from sparserec.training.config import RunConfig
+from sparserec.training.figures import write_figures
 from sparserec.training.loop import CHECKPOINT, Loop
 from sparserec.training.mask_stats import mask_stats
 from sparserec.training.prepare import MAIN_METRIC, Prepared, prepare
@@ -73,6 +74,7 @@ def train_run(
     record["test"] = open_test(prepared, table, folder, peaks, baseline, quiet)
     record["seconds"]["total"] = time.perf_counter() - began
     write_text(folder / "record.json", json.dumps(record, indent=1))
+    write_figures(folder, table, prepared.split.train)
     return Finished(folder, prepared, table, record)
 
 
