@@ -26,6 +26,7 @@ class DenseTable:
         self.values = values
         self.first = [np.zeros_like(block) for block in values]
         self.second = [np.zeros_like(block) for block in values]
+        self.cohorts = Cohorts()
 
     @classmethod
     def create(cls, shape: Shape, initial: InitialValues) -> DenseTable:
@@ -43,7 +44,7 @@ class DenseTable:
             _drop(out.numpy(), self.shape.blocks[block][0], dropout.key, dropout.rate)
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
-        sizes, roots = Cohorts().step_sizes(update.step, update.learning_rate)
+        sizes, roots = self.cohorts.step_sizes(update.step, update.learning_rate)
         update_dense(
             gradient.numpy(), update.row_decay, update.dropout.key, update.dropout.rate, self.shape.blocks[block][0],
             float(sizes[0]), float(roots[0]), self.values[block], self.first[block], self.second[block],
@@ -64,13 +65,15 @@ class DenseTable:
 
     def state(self) -> State:
         parts = {"values": self.values, "first": self.first, "second": self.second}
-        return {
+        arrays = {
             f"{name}.{index}": block for name, blocks in parts.items() for index, block in enumerate(blocks)
         }
+        return arrays | {"births": np.asarray(self.cohorts.births, np.int64)}
 
     def load(self, state: State) -> None:
         for name in ("values", "first", "second"):
             setattr(self, name, [state[f"{name}.{index}"].copy() for index in range(len(self.shape.blocks))])
+        self.cohorts = Cohorts([int(birth) for birth in state.get("births", [0])])
 
     @classmethod
     def revive(cls, shape: Shape, state: State) -> DenseTable:

@@ -42,8 +42,11 @@ class RunConfig(Settings):
     """Epochs after which the test set is measured too, listed beforehand; marks the run as `test_curve`."""
     checkpoint_every: int = Field(5, ge=1)
     """Epochs between checkpoints."""
+    start_from: str | None = None
+    """Hash of the model file of the run that this one goes on from; set by a warm start."""
 
     def digest(self) -> str:
         """Hash of all settings, to tell whether a checkpoint belongs to them."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        unused = {"start_from"} if self.start_from is None else None  # older runs did not have it
+        text = json.dumps(self.model_dump(mode="json", exclude=unused), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]

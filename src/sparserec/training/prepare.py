@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -20,6 +21,9 @@ from sparserec.recommenders import Recommender, make_recommender
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
 from sparserec.training.step import Stepper, propagate_all
+
+if TYPE_CHECKING:
+    from sparserec.training.warm_start import WarmStart
 
 MAIN_METRIC = "ndcg@20"
 
@@ -66,6 +70,7 @@ def prepare(
     peaks: dict[str, int] | None = None,
     baseline: int = 0,
     quiet: bool = True,
+    warm: WarmStart | None = None,
 ) -> Prepared:
     """Read and split the data, build the graph and the method's inputs. Peaks per phase go into `peaks`."""
     peaks = {} if peaks is None else peaks
@@ -73,15 +78,20 @@ def prepare(
         config.base, config.base_settings
     )  # settings are checked before data is read
     method = make_method(config.method, config.method_settings)
+    if warm is not None:
+        method = warm.applied_to(method)
     with peak_of(peaks, "read", baseline):
         if source is None:
             from sparserec.data.named import resolve
 
             source = resolve(config.data, data_dir=data_dir, **config.read)
-        split = split_interactions(source, config.protocol, config.split_seed)
+        if warm is None:
+            split = split_interactions(source, config.protocol, config.split_seed)
+        else:
+            source, split = warm.split(source, config.protocol, config.split_seed)
         _check_sizes(split, config)
     with peak_of(peaks, "init", baseline):
-        split, factors = number_nodes(split, config, method, quiet)
+        split, factors = number_nodes(split, config, method, quiet, warm)
         graph = build_adjacency(split.train, recommender.self_loops)
         draws = recommender.sampling
         sampler = Sampler(
@@ -97,9 +107,14 @@ def prepare(
 
 
 def number_nodes(
-    split: Split, config: RunConfig, method: Method, quiet: bool
+    split: Split, config: RunConfig, method: Method, quiet: bool, warm: WarmStart | None = None
 ) -> tuple[Split, Factors | None]:
-    """Number users and items for locality: by their strongest factor when there is a factorisation, else by degree."""
+    """Number users and items for locality: by their strongest factor when there is a factorisation, else by degree.
+
+    A warm start keeps the order of the run it goes on from.
+    """
+    if warm is not None:
+        return split.relabel(*warm.order(split.train)), None
     if not method.wants_factors:
         return split.relabel(*by_degree(split.train)), None
     factors = factorise(split.train, config.dim, method.wants_factors, config.seed, quiet)

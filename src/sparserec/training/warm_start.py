@@ -1,0 +1,201 @@
+"""Warm start: training goes on from a finished run when the log has grown.
+
+Users and items are matched by their external ids. Rows that were there keep mask, values and Adam moments; new rows
+get entries of their own; the number of active entries is exactly what the density asks for. No factorisation is made:
+the old run's node order, which came from one, is kept and new nodes are put behind.
+
+Whoever was trained on must not be tested on: pairs the old run trained on stay in train, whatever the protocol says.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparserec.data import IdMap, Interactions, Source, Split, split_interactions
+from sparserec.errors import SettingError
+from sparserec.exploration.nmf import Factors, NmfInfo
+from sparserec.methods import Context, Method, Moment, Phase, PhaseResult
+from sparserec.settings import Settings
+from sparserec.table import Table
+from sparserec.training.config import RunConfig
+from sparserec.training.continued_table import continue_table
+from sparserec.training.reopen import Trained, reopen
+
+Order = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True)
+class WarmStart:
+    """A finished run to go on from."""
+
+    run: Trained
+    identity: str
+    """Hash of its model file: part of the new run's configuration."""
+
+    def configure(self, config: RunConfig) -> RunConfig:
+        """The new run's configuration; what cannot be continued is refused before any data is read."""
+        old = self.run.config
+        if config.base != old.base:
+            raise SettingError(f"--from: that run trained {old.base}, this one is to train {config.base}")
+        if config.dim != old.dim:
+            raise SettingError(
+                f"--from: that run has {old.dim} columns, this one is to have {config.dim}; leave --dim out or say {old.dim}"
+            )
+        return config.model_copy(update={"start_from": self.identity})
+
+    def split(self, source: Source, protocol: str, seed: int) -> tuple[Source, Split]:
+        """The split of the new log, and the source with a note of what the old run made different about it."""
+        if protocol == "resplit":
+            return source, _extended(self.run.split, source, seed)
+        split, moved = _keep_trained(self.run.split, split_interactions(source, protocol, seed))
+        if moved:
+            source = source.with_notes(
+                f"{moved:,} held-out pairs were trained on by the run this one starts from: moved to train"
+            )
+        return source, split
+
+    def order(self, train: Interactions) -> Order:
+        """Old users and items in their old order, then the new ones, the busiest first."""
+        old = self.run.split.train
+        return (
+            _old_first(old.user_ids.index_of(train.user_ids.external()), train.user_counts()),
+            _old_first(old.item_ids.index_of(train.item_ids.external()), train.item_counts()),
+        )
+
+    def applied_to(self, method: Method) -> Method:
+        """The method, starting from the old table."""
+        return Continued(method, self.run)
+
+
+def open_warm_start(folder: Path) -> WarmStart:
+    """Read a finished run to go on from."""
+    run = reopen(folder)
+    data = (Path(folder) / "model.safetensors").read_bytes()
+    return WarmStart(run, hashlib.sha256(data).hexdigest()[:16])
+
+
+@dataclass
+class Continued:
+    """A method whose first table is the old run's, carried over to the new users and items."""
+
+    inner: Method
+    run: Trained
+    wants_factors: int = 0
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    @property
+    def settings(self) -> Settings:
+        return self.inner.settings
+
+    @property
+    def sparse_state(self) -> bool:
+        return self.inner.sparse_state
+
+    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        """The same phases; the first is scored before its first step, for it may already be the best."""
+        phase = self.inner.next_phase(context, done)
+        return phase if phase is None or done else replace(phase, scored_first=True)
+
+    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
+        factors = _no_factors(context.dim) if self.inner.wants_factors else None
+        table = self.inner.start(replace(context, factors=factors), phase, previous)
+        if previous is not None:
+            return table
+        old_rows = matched_rows(context.train, self.run.split.train)
+        report = continue_table(table, self.run.table, old_rows, context, int(self.run.record["steps"]))
+        context.record("warm start", **report)
+        return table
+
+    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+        return self.inner.after_step(context, table, moment)
+
+    def state(self) -> dict[str, np.ndarray]:
+        return self.inner.state()
+
+    def load(self, state: dict[str, np.ndarray]) -> None:
+        self.inner.load(state)
+
+
+def matched_rows(train: Interactions, old: Interactions) -> np.ndarray:
+    """For every row of the new stacked table the row of the old one, -1 where there was none."""
+    users = old.user_ids.index_of(train.user_ids.external())
+    items = old.item_ids.index_of(train.item_ids.external())
+    return np.concatenate([users, np.where(items >= 0, items + old.n_users, -1)])
+
+
+def _no_factors(rank: int) -> Factors:
+    """A factorisation without entries: the support comes from the old run."""
+    nothing = np.empty(0, np.int32)
+    info = NmfInfo(seconds=0.0, peak_bytes=0, density_users=0.0, density_items=0.0, iterations=0, cached=True)
+    return Factors(nothing, nothing, np.empty(0, np.float32), rank, info)
+
+
+def _old_first(old: np.ndarray, counts: np.ndarray) -> np.ndarray:
+    return np.lexsort((-counts, np.where(old >= 0, old, len(old) + old.max(initial=0))))
+
+
+# -- the split ---------------------------------------------------------------------------------------------------
+
+
+def _keys(users: np.ndarray, items: np.ndarray, n_items: int) -> np.ndarray:
+    return users.astype(np.int64) * max(n_items, 1) + items
+
+
+def _translated(part: Interactions, user_ids: IdMap, item_ids: IdMap) -> np.ndarray:
+    """Keys of a part's pairs in another numbering, ascending; pairs unknown there are left out."""
+    users = user_ids.index_of(part.user_ids.external())[part.users]
+    items = item_ids.index_of(part.item_ids.external())[part.items]
+    known = (users >= 0) & (items >= 0)
+    return np.sort(_keys(users[known], items[known], len(item_ids)))
+
+
+def _among(keys: np.ndarray, ascending: np.ndarray) -> np.ndarray:
+    at = np.minimum(np.searchsorted(ascending, keys), max(len(ascending) - 1, 0))
+    return ascending[at] == keys if len(ascending) else np.zeros(len(keys), bool)
+
+
+def _extended(old: Split, source: Source, seed: int) -> Split:
+    """`resplit` of a grown log: known pairs stay in their part, new ones are split as ever."""
+    merged = source.merged()
+    keys = _keys(merged.users, merged.items, merged.n_items)
+    known = [
+        _among(keys, _translated(part, merged.user_ids, merged.item_ids))
+        for part in (old.train, old.valid, old.test)
+    ]
+    fresh = merged.select(~(known[0] | known[1] | known[2]))
+    parts: list[Any] = known
+    if len(fresh):
+        added = split_interactions(Source(fresh, None, None, source.report), "resplit", seed)
+        parts = [
+            mask | _among(keys, _keys(part.users, part.items, merged.n_items))
+            for mask, part in zip(known, (added.train, added.valid, added.test))
+        ]
+    return Split.of(*(merged.select(mask) for mask in parts), "resplit", seed)
+
+
+def _keep_trained(old: Split, split: Split) -> tuple[Split, int]:
+    """Held-out pairs that the old run trained on go to train; also how many there were."""
+    train = split.train
+    trained = _translated(old.train, train.user_ids, train.item_ids)
+    held_out = (split.valid, split.test)
+    leaked = [_among(_keys(part.users, part.items, train.n_items), trained) for part in held_out]
+    moved = int(sum(mask.sum() for mask in leaked))
+    if not moved:
+        return split, 0
+    joined = [train, *(part.select(mask) for part, mask in zip(held_out, leaked))]
+    times = [part.timestamps for part in joined]
+    whole = Interactions.from_codes(
+        np.concatenate([part.users for part in joined]), np.concatenate([part.items for part in joined]),
+        train.user_ids, train.item_ids, None if any(one is None for one in times) else np.concatenate(times),
+        train.item_info,
+    )  # fmt: skip
+    valid, test = (part.select(~mask) for part, mask in zip(held_out, leaked))
+    return Split.of(whole, valid, test, split.protocol, split.seed), moved
