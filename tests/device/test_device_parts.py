@@ -7,8 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sparserec.device import filter as filter_module
+from sparserec.device import graph as graph_module
 from sparserec.device.container import parse, serialise
 from sparserec.device.errors import CannotWrite
+from sparserec.device.filter import graph_filter
 from sparserec.device.graph import best_widths, encode_graph, read_graph
 from sparserec.device.ids import id_tensors, read_ids
 from sparserec.device.ranking import top
@@ -44,6 +47,24 @@ def test_graph_round_trip(seed: int, users: int, items: int) -> None:
     assert [graph.items_of(u).tolist() for u in range(users)] == [
         pairs[pairs[:, 0] == u, 1].tolist() for u in range(users)
     ]
+
+
+def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decoding and multiplying in blocks of eight edges gives the bits that one block gives."""
+    rng = np.random.default_rng(0)
+    pairs = np.unique(rng.integers(0, [40, 500], (300, 2)), axis=0)
+    container = stored(encode_graph(pairs[:, 0], pairs[:, 1], 42))
+    x = (rng.standard_normal(42), rng.standard_normal(500))
+
+    def everything() -> list[list[float]]:
+        graph = read_graph(container, 42, 500)
+        users, items = graph_filter(graph, self_loops=True).step(x)
+        return [graph.item.tolist(), users.tolist(), items.tolist()]  # type: ignore[union-attr]
+
+    whole = everything()
+    monkeypatch.setattr(graph_module, "BLOCK_EDGES", 8)
+    monkeypatch.setattr(filter_module, "BLOCK_EDGES", 8)
+    assert everything() == whole
 
 
 def test_widths_are_close_to_the_best_on_known_gaps() -> None:

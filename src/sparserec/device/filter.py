@@ -12,9 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .exact import bits_for, snap
-from .graph import Graph
+from .graph import BLOCK_EDGES, Graph
 
-BLOCK_EDGES = 1 << 16
 Pair = tuple[np.ndarray | None, np.ndarray | None]
 
 
@@ -70,10 +69,8 @@ class GraphFilter:
 
     def _to_users(self, z: np.ndarray) -> np.ndarray:
         graph, total = self.graph, np.zeros(len(self.user_norm))
-        edges, users = len(graph.item), len(total)
-        step = max(1, min(users, BLOCK_EDGES * users // max(edges, 1)))
-        for first in range(0, users, step):
-            starts = graph.start[first : first + step + 1]
+        for first, last in graph.user_blocks(BLOCK_EDGES):
+            starts = graph.start[first : last + 1]
             used = np.flatnonzero(starts[1:] > starts[:-1])
             if len(used):
                 values = z.take(graph.item[starts[0] : starts[-1]])
@@ -81,9 +78,11 @@ class GraphFilter:
         return total
 
     def _to_items(self, z: np.ndarray) -> np.ndarray:
-        return np.bincount(
-            self.graph.item, weights=np.repeat(z, self.graph.count), minlength=len(self.item_norm)
-        )
+        graph, total = self.graph, np.zeros(len(self.item_norm))
+        for first, last in graph.user_blocks(max(BLOCK_EDGES, len(total))):
+            items = graph.item[graph.start[first] : graph.start[last]]
+            total += np.bincount(items, np.repeat(z[first:last], graph.count[first:last]), len(total))
+        return total
 
 
 def graph_filter(graph: Graph, self_loops: bool) -> GraphFilter:

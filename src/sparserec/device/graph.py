@@ -6,6 +6,7 @@ writer for the gaps at hand, and both streams decode without branches, in numpy 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +17,7 @@ from .codecs import pack_nibbles, unpack_nibbles
 from .container import Container
 
 CLASSES = 16
+BLOCK_EDGES = 1 << 16
 WIDEST = 24
 
 
@@ -35,6 +37,15 @@ class Graph:
     @cached_property
     def item_degree(self) -> np.ndarray:
         return np.bincount(self.item, minlength=self.n_items)
+
+    def user_blocks(self, edges: int) -> Iterator[tuple[int, int]]:
+        """Runs of users with about that many edges together (more only where one user has more)."""
+        first, users = 0, len(self.count)
+        while first < users:
+            last = int(np.searchsorted(self.start, self.start[first] + edges, side="right")) - 1
+            last = min(max(last, first + 1), users)
+            yield first, last
+            first = last
 
     def items_of(self, user: int) -> np.ndarray:
         return self.item[self.start[user] : self.start[user + 1]]
@@ -136,21 +147,35 @@ def read_graph(container: Container, n_users: int, n_items: int) -> Graph:
         raise errors.WrongCount(f"'graph.class' has {len(packed)} bytes for {edges} edges")
     if edges % 2 and packed[-1] >> 4:
         raise errors.NonzeroPadding("tensor 'graph.class': the unused half of the last byte is set")
-    classes = unpack_nibbles(packed, edges)
-    gaps = _unpack_bits(extra, width.astype(np.int64)[classes])
-    gaps += class_bases(width)[classes]
-    return Graph(n_items, count, _items_from_gaps(gaps, count, n_items))
+    steps = _read_steps(packed, extra, width.astype(np.int64), edges)
+    graph = Graph(n_items, count, steps)
+    for first, last in graph.user_blocks(BLOCK_EDGES):
+        _items_from_steps(steps[graph.start[first] : graph.start[last]], count[first:last], n_items)
+    return graph
 
 
-def _unpack_bits(packed: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    ends = np.cumsum(widths)
-    total = int(ends[-1]) if len(ends) else 0
-    if len(packed) != -(-total // 8):
-        raise errors.WrongCount(f"'graph.extra' has {len(packed)} bytes for {total} bits")
-    if total % 8 and packed[-1] >> (total % 8):
+def _read_steps(packed: np.ndarray, extra: np.ndarray, width: np.ndarray, edges: int) -> np.ndarray:
+    """Gaps plus one, (edges,) int32, decoded block by block so that scratch stays small."""
+    base, padded = class_bases(width), np.concatenate([extra, np.zeros(4, np.uint8)])
+    steps = np.empty(edges, np.int32)
+    bit = 0
+    for first in range(0, edges, BLOCK_EDGES):
+        last = min(first + BLOCK_EDGES, edges)
+        classes = unpack_nibbles(packed[first // 2 : (last + 1) // 2], last - first)
+        widths = width[classes]
+        ends = bit + np.cumsum(widths)
+        if ends[-1] > 8 * len(extra):
+            raise errors.WrongCount(f"'graph.extra' has {len(extra)} bytes, too few for its edges")
+        steps[first:last] = base[classes] + _read_bits(padded, ends - widths, widths) + 1
+        bit = int(ends[-1])
+    if len(extra) != -(-bit // 8):
+        raise errors.WrongCount(f"'graph.extra' has {len(extra)} bytes for {bit} bits")
+    if bit % 8 and extra[-1] >> (bit % 8):
         raise errors.NonzeroPadding("tensor 'graph.extra': bits beyond the last are set")
-    starts = ends - widths
-    padded = np.concatenate([packed, np.zeros(4, np.uint8)])
+    return steps
+
+
+def _read_bits(padded: np.ndarray, starts: np.ndarray, widths: np.ndarray) -> np.ndarray:
     at = starts >> 3
     window = padded[at].astype(np.int64)  # 7 bits of offset and at most 24 of value fit four bytes
     for step in (1, 2, 3):
@@ -158,13 +183,11 @@ def _unpack_bits(packed: np.ndarray, widths: np.ndarray) -> np.ndarray:
     return (window >> (starts & 7)) & ((1 << widths) - 1)
 
 
-def _items_from_gaps(gaps: np.ndarray, count: np.ndarray, n_items: int) -> np.ndarray:
-    """Undo the gaps: a running sum that starts again at every user."""
-    gaps += 1
-    running = np.cumsum(gaps)
+def _items_from_steps(steps: np.ndarray, count: np.ndarray, n_items: int) -> None:
+    """Replace steps by items, in place: a running sum that starts again at every user."""
+    running = np.concatenate([[0], np.cumsum(steps, dtype=np.int64)])
     start = np.concatenate([[0], np.cumsum(count, dtype=np.int64)])
-    before = np.concatenate([[0], running])[start[:-1]]
-    items = running - np.repeat(before, count) - 1
+    items = running[1:] - np.repeat(running[start[:-1]], count) - 1
     if len(items) and items.max() >= n_items:
         raise errors.BadGraph(f"an edge leads to item {int(items.max())} of {n_items}")
-    return items.astype(np.int32)
+    steps[:] = items
