@@ -37,7 +37,7 @@ CO_OPTIMIZED = 1
 WRITER_ONLY = {"writer.py", "__init__.py"}
 WRITER_FUNCTIONS = {
     "row_scales", "make_codes", "quantise_rows", "dequantise", "fake_quantise", "fake_quantise_flat", "keep_largest", "sparse_rows",
-    "rows_of_entries", "nbytes", "encode_table", "_starts", "_smallest", "_count_tensor", "_layout", "pack_nibbles", "encode_graph",
+    "rows_of_entries", "nbytes", "encode_table", "decode_table", "_starts", "_smallest", "_count_tensor", "_layout", "pack_nibbles", "encode_graph",
     "smallest_counts", "best_widths", "_descend", "_extra_bits", "_width_moves", "_pack_bits", "serialise", "seal", "text_tensors",
     "id_tensors", "_integer_tensors", "open_container", "load",
 }  # fmt: skip

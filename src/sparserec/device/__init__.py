@@ -3,6 +3,7 @@
 from .codecs import (
     EncodedTable,
     SparseRows,
+    decode_table,
     dequantise,
     encode_table,
     fake_quantise,
@@ -23,6 +24,7 @@ __all__ = [
     "ModelParts",
     "Recommendation",
     "SparseRows",
+    "decode_table",
     "dequantise",
     "encode_table",
     "fake_quantise",
