@@ -109,7 +109,7 @@ def xsimgcl(table: torch.Tensor, matrix: torch.Tensor, batch: Batch, settings: A
 
 
 REFERENCES: dict[str, Reference] = {"lightgcn": lightgcn, "mf": mf, "mgdcf": mgdcf, "xsimgcl": xsimgcl}
-MGDCF = {"negatives": 4, "group_size": 3, "decay": 0.3, "layers": 3}
+MGDCF = {"negatives": 4, "group_size": 3, "decay": 0.3, "layers": 3, "decay_rows": "all"}
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("lightgcn", {"decay": 0.2}),
     ("lightgcn", {"layers": 0, "decay": 0.2}),

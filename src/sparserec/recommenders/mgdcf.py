@@ -50,7 +50,7 @@ class MGDCFSettings(Settings):
     """Edges that share their negatives; 1 is the original: fresh ones for every edge."""
     decay: float = Field(1e-4, ge=0)
     """Weight of half the squared outputs (with `loss = bpr`: of the batch's layer-0 rows), divided by the batch size."""
-    decay_rows: Literal["all", "batch"] = "all"
+    decay_rows: Literal["all", "batch"] = "batch"
     """Outputs in the decay: all nodes', as published, or the batch's, scaled up to stand for all."""
 
 
