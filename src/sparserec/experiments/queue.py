@@ -38,7 +38,7 @@ class QueuedRun:
 
 def read_queue(path: Path) -> list[QueuedRun]:
     """Runs in the order they will be trained."""
-    from sparserec.cli.configure import build_config, read_toml
+    from sparserec.training.configure import build_config, read_toml
 
     values = read_toml(path)
     unknown = set(values) - {"results", "runs", "defaults", "run"}

@@ -1,0 +1,76 @@
+"""From command-line words to a RunConfig: a TOML file, then options, then --set key=value, later ones winning."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from sparserec.errors import SettingError
+from sparserec.methods import make_method
+from sparserec.recommenders import make_recommender
+from sparserec.training.config import RunConfig
+from sparserec.training.recipe import RECIPES
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Values of a TOML file; a mistake names the file and the place."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SettingError(f"{path}: no such configuration file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise SettingError(f"{path}: not valid TOML: {error}") from None
+
+
+def parse_assignment(text: str) -> tuple[list[str], Any]:
+    """`recipe.epochs=50` as (["recipe", "epochs"], 50); values are JSON where they parse as such, else text."""
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise SettingError(f"--set {text!r}: write it as key=value, for example recipe.epochs=50")
+    try:
+        return key.split("."), json.loads(value)
+    except json.JSONDecodeError:
+        return key.split("."), value
+
+
+def assign(values: dict[str, Any], path: list[str], value: Any) -> None:
+    """Set a nested value, making tables on the way."""
+    for name in path[:-1]:
+        below = values.setdefault(name, {})
+        if not isinstance(below, dict):
+            raise SettingError(f"{'.'.join(path)}: {name!r} is a value, not a group of settings")
+        values = below
+    values[path[-1]] = value
+
+
+def expand_recipe(values: dict[str, Any]) -> dict[str, Any]:
+    """`recipe = "paper"` and `recipe.preset` name a stored recipe; other recipe settings change it."""
+    recipe = values.get("recipe", {})
+    recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
+    preset = recipe.pop("preset", "default")
+    if preset not in RECIPES:
+        raise SettingError(f"unknown recipe {preset!r}; known: {', '.join(RECIPES)}")
+    return {**values, "recipe": {**RECIPES[preset], **recipe}}
+
+
+def build_config(values: dict[str, Any], where: str = "settings") -> RunConfig:
+    """Check everything that can be checked before data is read."""
+    config = RunConfig.parse(expand_recipe(values), where)
+    make_recommender(config.base, config.base_settings)
+    make_method(config.method, config.method_settings)
+    return config
+
+
+def configure(
+    file: Path | None, options: dict[str, Any], assignments: list[str], inherited: dict[str, Any] | None = None
+) -> RunConfig:
+    """The resolved configuration of a command; `inherited` are settings of a run it goes on from."""
+    values = (inherited or {}) | (read_toml(file) if file else {})
+    for name, value in options.items():
+        if value is not None:
+            assign(values, name.split("."), value)
+    for text in assignments:
+        assign(values, *parse_assignment(text))
+    return build_config(values, str(file) if file else "command line")

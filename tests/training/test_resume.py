@@ -1,0 +1,96 @@
+"""A killed run resumes exactly: the final model equals, bit for bit, that of a run nobody stopped."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+SCRIPT = Path(__file__).parent / "small_run.py"
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    return {**os.environ, "SPARSEREC_CACHE": str(tmp_path_factory.mktemp("cache"))}
+
+
+@pytest.fixture(scope="module")
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
+    folder = tmp_path_factory.mktemp("undisturbed") / "run"
+    subprocess.run([sys.executable, SCRIPT, folder], env=environment, check=True)
+    return folder
+
+
+def same_result(a: Path, b: Path) -> None:
+    first, second = load_file(a / "model.safetensors"), load_file(b / "model.safetensors")
+    assert first.keys() == second.keys()
+    for name in first:
+        np.testing.assert_array_equal(first[name], second[name], err_msg=name)
+
+    def history(folder: Path) -> list[dict]:
+        lines = [json.loads(line) for line in (folder / "events.jsonl").read_text().splitlines()]
+        return [{k: v for k, v in line.items() if k not in ("time", "seconds")} for line in lines]
+
+    assert history(a) == history(b)
+    records = [json.loads((folder / "record.json").read_text()) for folder in (a, b)]
+    assert records[0]["test"] == records[1]["test"]
+
+
+@pytest.mark.parametrize(
+    ("point", "count"),
+    [("step", 3), ("step", 31), ("explore", 2), ("explore", 4), ("write", 1), ("write", 3), ("phase", 1)],
+)
+def test_killed_run_ends_with_the_same_model(
+    point: str, count: int, tmp_path: Path, undisturbed: Path, environment: dict[str, str]
+) -> None:
+    folder = tmp_path / "run"
+    killed = subprocess.run([sys.executable, SCRIPT, folder, point, str(count)], env=environment)
+    assert killed.returncode == -signal.SIGKILL
+    assert not (folder / "record.json").exists()
+    subprocess.run([sys.executable, SCRIPT, folder], env=environment, check=True)
+    same_result(folder, undisturbed)
+    assert not list(folder.rglob("*.tmp")) or point == "write"
+
+
+def test_sigterm_writes_a_checkpoint_and_says_how_to_go_on(
+    tmp_path: Path, undisturbed: Path, environment: dict[str, str]
+) -> None:
+    folder = tmp_path / "run"
+    child = subprocess.Popen([sys.executable, SCRIPT, folder], env=environment, stderr=subprocess.PIPE, text=True)
+    events = folder / "events.jsonl"
+    while not events.exists() and child.poll() is None:
+        time.sleep(0.005)
+    child.send_signal(signal.SIGTERM)
+    _, message = child.communicate()
+    if child.returncode == 0:
+        pytest.fail("the run finished before the signal arrived; make it longer")
+    assert "SIGTERM" in message and "--resume" in message
+    subprocess.run([sys.executable, SCRIPT, folder], env=environment, check=True)
+    same_result(folder, undisturbed)
+
+
+@pytest.mark.real
+def test_fifty_random_kills(tmp_path: Path, undisturbed: Path, environment: dict[str, str]) -> None:
+    """SIGKILL at fifty random moments, resumed each time, until it finishes; several runs if it finishes early."""
+    rng, kills, attempt = random.Random(0), 0, 0
+    while kills < 50:
+        folder = tmp_path / f"run-{attempt}"
+        attempt += 1
+        while not (folder / "record.json").exists():
+            child = subprocess.Popen([sys.executable, SCRIPT, folder], env=environment)
+            try:
+                child.wait(timeout=rng.uniform(2.0, 6.0))
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+                kills += 1
+        same_result(folder, undisturbed)
