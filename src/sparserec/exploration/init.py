@@ -8,6 +8,8 @@ from sparserec.errors import SettingError
 from sparserec.exploration.nmf import Factors
 from sparserec.table import Shape
 
+LARGEST_HYPERGEOMETRIC = 10**9
+
 
 def active_target(shape: Shape, density: float) -> int:
     """Exact number of active entries: round(density * rows * dim), at least one per table."""
@@ -26,9 +28,17 @@ def uniform_support(shape: Shape, target: int, rng: np.random.Generator) -> list
     How many fall into each block is hypergeometric; inside a block they are drawn by rejection, so that nothing of
     the size of the table is made.
     """
-    sizes = np.array([shape.n_rows * width for _, width in shape.blocks])
-    counts = rng.multivariate_hypergeometric(sizes, target, method="marginals")
-    return [_distinct(int(size), int(count), rng) for size, count in zip(sizes, counts)]
+    sizes = [shape.n_rows * width for _, width in shape.blocks]
+    counts = _counts(sizes, target, rng)
+    return [_distinct(size, count, rng) for size, count in zip(sizes, counts)]
+
+
+def _counts(sizes: list[int], target: int, rng: np.random.Generator) -> list[int]:
+    """How many of `target` draws fall into each block; proportional where numpy's exact draw ends."""
+    if sum(sizes) < LARGEST_HYPERGEOMETRIC:
+        return rng.multivariate_hypergeometric(sizes, target, method="marginals").tolist()
+    ends = [target * sum(sizes[: index + 1]) // sum(sizes) for index in range(len(sizes))]
+    return [end - start for start, end in zip([0] + ends, ends)]
 
 
 def _distinct(size: int, count: int, rng: np.random.Generator) -> np.ndarray:

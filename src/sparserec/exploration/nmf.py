@@ -11,6 +11,8 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,17 +77,19 @@ def factorise(train: Interactions, rank: int, iterations: int, seed: int, quiet:
 
     The cache key is the hash of the numbered pairs: the same data in another numbering is another factorisation.
     """
-    name = f"{_numbered_hash(train)}-{rank}-{iterations}-{seed}"
-    path = cache_folder() / "nmf" / f"{name}.npz"
-    cached = path.exists()
-    if not cached:
-        with replacing(path) as temporary:
-            _run_child(train, rank, iterations, seed, temporary, quiet)
+    path = cache_folder() / "nmf" / f"{_numbered_hash(train)}-{rank}-{iterations}-{seed}.npz"
+    if path.exists():
+        with suppress(OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):  # damaged: made again
+            return _read(path, rank, cached=True)
+    with replacing(path) as temporary:
+        _run_child(train, rank, iterations, seed, temporary, quiet)
+    return _read(path, rank, cached=False)
+
+
+def _read(path: Path, rank: int, cached: bool) -> Factors:
     with np.load(path, allow_pickle=False) as stored:
-        info = json.loads(str(stored["info"]))
-        return Factors(
-            stored["rows"], stored["columns"], stored["values"], rank, NmfInfo(**info, cached=cached)
-        )
+        info = NmfInfo(**json.loads(str(stored["info"])), cached=cached)
+        return Factors(stored["rows"], stored["columns"], stored["values"], rank, info)
 
 
 def _numbered_hash(train: Interactions) -> str:
