@@ -66,9 +66,10 @@ def training_figure(events: Events) -> Figure | None:
         right.annotate(f"{scores[best]:.4f}", (measured[best][0], scores[best]), xytext=(0, 6), ha="center",
                        textcoords="offset points", color=colour, fontsize=8)  # fmt: skip
     _label(right, "validation" if measured else "validation (this split has none)", "epoch", "score")
+    for axis in (left, right):
+        _count_epochs(axis, epochs[-1][0])
     if measured:
-        right.set_ylim(bottom=0)
-        right.margins(y=0.15)
+        right.set_ylim(0, 1.15 * max(right.get_ylim()[1], 1e-6))
         right.legend(frameon=False, loc="lower right")
     return figure
 
@@ -86,15 +87,16 @@ def support_figure(events: Events) -> Figure | None:
     left.plot([at for at, _ in epochs], [100 * mask["density"] for _, mask in epochs], color=GREY, linestyle="--",
               label="both")  # fmt: skip
     _label(left, "density", "epoch", "entries in use (%)")
-    left.set_ylim(bottom=0)
-    left.legend(frameon=False)
+    left.set_ylim(0, 1.1 * left.get_ylim()[1])
+    left.legend(frameon=False, loc="lower left")
     for kind, colour, name in (("explore", BLUE, "exchanged"), ("fill", ORANGE, "filled")):
         chosen = [(at, 100 * _churn(event)) for at, event in changes if event["event"] == kind]
         if chosen:
             right.bar([at for at, _ in chosen], [share for _, share in chosen], color=colour, label=name,
                       width=max(0.8, 0.012 * changes[-1][0]))  # fmt: skip
-    _label(right, "churn", "epoch", "entries exchanged (% of those in use)")
-    right.set_xlim(left.get_xlim())
+    _label(right, "churn", "epoch", "entries exchanged (%)")
+    for axis in (left, right):
+        _count_epochs(axis, max(epochs[-1][0], *(at for at, _ in changes), 1))
     if changes:
         right.legend(frameon=False)
     return figure
@@ -107,11 +109,14 @@ def rows_figure(table: SparseTable, user_counts: np.ndarray, item_counts: np.nda
     sides = ("users", sizes[:n_users], user_counts, BLUE), ("items", sizes[n_users:], item_counts, ORANGE)
     for axis, (name, part, counts, colour) in zip(axes, sides):
         seen = counts > 0
-        axis.plot(counts[seen], part[seen], linestyle="", marker=".", markersize=3, alpha=0.25, color=colour,
-                  markeredgewidth=0, rasterized=True)  # fmt: skip
+        dot, alpha = (3, 0.25) if len(part) > 2000 else (7, 0.5)
+        axis.plot(counts[seen], part[seen], linestyle="", marker=".", markersize=dot, alpha=alpha, color=colour,
+                  markeredgewidth=0)  # fmt: skip
         at, mean = _mean_by_frequency(counts[seen], part[seen])
         axis.plot(at, mean, color="black", linewidth=1.5, label="mean")
-        axis.set_xscale("log")
+        if counts[seen].max() > 20 * counts[seen].min():
+            axis.set_xscale("log")
+            axis.xaxis.set_major_formatter("{x:,.0f}")
         _label(axis, name, "train interactions of the row", f"entries in use (of {table.shape.dim})")
         pearson = correlation(part.astype(np.float64), counts.astype(np.float64))
         spearman = correlation(ranks(part), ranks(counts))
@@ -163,8 +168,17 @@ def _label(axis: Axes, title: str, x: str, y: str) -> None:
     axis.set_xlabel(x)
     axis.set_ylabel(y)
     axis.grid(alpha=0.25)
+    axis.set_axisbelow(True)
     for side in ("top", "right"):
         axis.spines[side].set_visible(False)
+
+
+def _count_epochs(axis: Axes, last: int) -> None:
+    """The same whole-numbered axis in every panel."""
+    from matplotlib.ticker import MaxNLocator
+
+    axis.set_xlim(0, last + max(1, 0.02 * last))
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def _save(figure: Figure, path: Path) -> Path:
