@@ -37,6 +37,16 @@ class WarmStart:
     identity: str
     """Hash of its model file: part of the new run's configuration."""
 
+    def inherited(self, base: str | None = None, method: str | None = None) -> dict[str, Any]:
+        """Settings of the old run for the new one to begin with; those of a base or method that changes are left out."""
+        values = self.run.config.model_dump(
+            mode="json", exclude={"data", "start_from", "seed", "test_epochs"}
+        )
+        for part, name in (("base", base), ("method", method)):
+            if name is not None and name != values[part]:
+                values[f"{part}_settings"] = {}
+        return values
+
     def configure(self, config: RunConfig) -> RunConfig:
         """The new run's configuration; what cannot be continued is refused before any data is read."""
         old = self.run.config
