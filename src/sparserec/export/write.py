@@ -12,10 +12,10 @@ from sparserec.data import ItemInfo
 from sparserec.device import Model, ModelParts, model_bytes, write_model
 from sparserec.errors import SettingError
 from sparserec.export.choose import Point, best_within, size_quality_curve, table_bytes
-from sparserec.export.encoding import DEFAULT, Encoding
 from sparserec.export.parts import full_parts, item_parts, kept_items, personal_parts
-from sparserec.export.quality import encoded_quality, popularity_quality
-from sparserec.export.vectors import Vectors, make_vectors
+from sparserec.shipping.encoding import DEFAULT, Encoding
+from sparserec.shipping.quality import encoded_quality, popularity_quality
+from sparserec.shipping.vectors import Vectors, make_vectors
 from sparserec.training.reopen import Trained
 
 Mode = Literal["items", "full", "personal"]
@@ -61,7 +61,7 @@ def export_run(
     _refuse_disclosure(options)
     info = info or run.split.train.item_info
     vectors = make_vectors(run.recommender, run.graph, run.table)
-    items = kept_items(run, options.min_users) if options.mode != "full" else np.arange(run.split.n_items)
+    items = kept_items(run, options.min_users if options.mode != "full" else 0)
     card = _card(run)
     curve: list[Point] = []
     encoding = options.encoding

@@ -15,6 +15,7 @@ from sparserec.errors import RunError
 from sparserec.evaluation import Evaluation
 from sparserec.files import replacing, write_text
 from sparserec.memory import peak_of, resident_bytes
+from sparserec.shipping import default_export_quality, make_vectors
 from sparserec.table import SparseTable, Table, paper_formula_bytes, total
 from sparserec.training.config import RunConfig
 from sparserec.training.figures import write_figures
@@ -72,6 +73,7 @@ def train_run(
     save_table(folder / "model.safetensors", table)
     record = _record(prepared, table, loop, peaks, prepared_seconds)
     record["test"] = open_test(prepared, table, folder, peaks, baseline, quiet)
+    record["export"] = _default_export(prepared, table)
     record["seconds"]["total"] = time.perf_counter() - began
     write_text(folder / "record.json", json.dumps(record, indent=1))
     write_figures(folder, table, prepared.split.train)
@@ -95,6 +97,14 @@ def open_test(
     with replacing(folder / "per_user.npz") as temporary, temporary.open("wb") as file:
         np.savez(file, **per_user)
     return results
+
+
+def _default_export(prepared: Prepared, table: Table) -> dict[str, Any] | None:
+    """Quality of the file that `export` writes by default, so that reported numbers are shipped numbers."""
+    if len(prepared.split.test) == 0:
+        return None
+    vectors = make_vectors(prepared.recommender, prepared.graph, table)
+    return default_export_quality(vectors, prepared.split)
 
 
 def _open_folder(folder: Path, config: RunConfig, resume: bool) -> None:

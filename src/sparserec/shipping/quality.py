@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 
 from sparserec.data import Interactions, Split
 from sparserec.evaluation import evaluate
-from sparserec.export.encoding import Encoding, as_read
-from sparserec.export.vectors import Vectors, fold_in_users
+from sparserec.shipping.encoding import DEFAULT, Encoding, as_read, encode
+from sparserec.shipping.vectors import Vectors, fold_in_users
 
 KEPT = ("recall@20", "ndcg@20")
 
@@ -55,3 +57,13 @@ def some_users(part: Interactions, count: int, seed: int = 0) -> Interactions:
     chosen = np.zeros(part.n_users, bool)
     chosen[np.random.default_rng(seed).choice(users, count, replace=False)] = True
     return part.select(chosen[part.users])
+
+
+def default_export_quality(vectors: Vectors, split: Split) -> dict[str, Any]:
+    """Size of the vectors and test quality of the default file, users folded in: the number that is really shipped."""
+    score, fold = encode(vectors, DEFAULT)
+    return {
+        "encoding": DEFAULT.label,
+        "bytes": score.nbytes + sum(part.nbytes for part in fold),
+        **encoded_quality(vectors, DEFAULT, split, split.test, at_test=True),
+    }

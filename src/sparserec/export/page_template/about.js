@@ -1,0 +1,120 @@
+/** The model card in words: how big, how good, whose data, how it was made. */
+
+import { icon, make } from './view.js'
+
+const RECALL = 'recall@20'
+const NDCG = 'ndcg@20'
+const COLOURS = 6
+
+/** One line for the side of the page. */
+export function summarise({ bytes, items, card }) {
+  const quality = card.metrics?.file?.folded?.[RECALL]
+  const found = quality === undefined ? '' : ` It finds ${percent(quality)} of what people went on to choose.`
+  return `${inBytes(bytes)}, ${items.toLocaleString('en')} items.${found}`
+}
+
+/**
+ * @param {any} card as the reader gives it
+ * @param {{tested: string, times: string}} measured
+ */
+export function aboutSheet(card, measured) {
+  return [
+    closeButton(),
+    make('h2', { id: 'about-title' }, 'About this model'),
+    make('div', { class: 'facts' },
+      fact(inBytes(card.bytes), 'the whole model'),
+      fact(card.items.toLocaleString('en'), 'items'),
+      fact(card.users.toLocaleString('en'), 'people it learned from')),
+    make('h3', {}, 'How good it is'), ...quality(card.card.metrics),
+    make('h3', {}, 'What data is inside'),
+    make('p', {}, `${capital(card.data_inside)}.`),
+    make('p', {}, 'What you like is kept by this browser, for this page alone. The page is not able to contact any server: its own policy forbids every connection.'),
+    make('h3', {}, 'How it was made'), madeList(card),
+    make('h3', {}, 'Where the bytes go'), ...sections(card),
+    make('h3', {}, 'On this device'),
+    make('p', {}, `${measured.tested} ${measured.times}`),
+    make('h3', {}, 'Keys'),
+    make('p', {}, ...keys()),
+  ]
+}
+
+export function closeButton() {
+  return make('button', { class: 'round close', type: 'button', 'data-action': 'close', 'aria-label': 'Close' }, icon('close'))
+}
+
+function fact(value, words) {
+  return make('p', {}, make('strong', {}, value), words)
+}
+
+function quality(metrics) {
+  const file = metrics?.file
+  const shown = file?.folded ?? file?.trained
+  if (!shown) return [make('p', {}, 'The file does not say.')]
+  const popular = metrics.popularity?.all?.[RECALL]
+  const sentence = `Of what people went on to choose, ${percent(shown[RECALL])} is among its first 20 suggestions` +
+    (popular === undefined ? '.' : `; a list of what is popular gets ${percent(popular)}.`)
+  const rows = [
+    ['This file, for someone new', file.folded], ['This file, for people it learned from', file.trained],
+    ['Before it was made small, someone new', metrics.float?.folded],
+    ['Before it was made small, people it learned from', metrics.float?.trained],
+    ['Most popular items', metrics.popularity?.all],
+  ].filter(([, found]) => found)
+  return [make('p', {}, sentence), make('table', {},
+    make('thead', {}, make('tr', {}, cell('th', ''), cell('th', 'Recall@20'), cell('th', 'NDCG@20'))),
+    make('tbody', {}, ...rows.map(([name, found]) =>
+      make('tr', {}, cell('th', name), cell('td', decimals(found[RECALL])), cell('td', decimals(found[NDCG]))))))]
+}
+
+function cell(kind, text) {
+  return make(kind, kind === 'th' && text ? { scope: 'col' } : {}, text)
+}
+
+function madeList({ card, base, dim, mode, format_version: version, sha256 }) {
+  const density = card.density === undefined ? null : `${percent(card.density)} of the table is used`
+  const split = card.split && `${card.split.protocol}, seed ${card.split.seed}, ${String(card.split.hash).slice(0, 12)}`
+  const pairs = [
+    ['Recommender', base], ['Method', card.method], ['Table', [`${dim} columns`, density].filter(Boolean).join(', ')], ['Mode', mode],
+    ['Data split', split], ['Settings', card.config_sha], ['Producer', card.producer], ['Licence', card.licence],
+    ['Format', version], ['SHA-256', sha256.slice(0, 16)],
+  ]
+  const list = make('dl', {})
+  for (const [name, value] of pairs) if (value) list.append(make('dt', {}, name), make('dd', {}, String(value)))
+  return list
+}
+
+function sections({ sections: sizes, bytes }) {
+  const sorted = Object.entries(sizes).sort((a, b) => b[1] - a[1])
+  const bar = make('div', { class: 'bar', 'aria-hidden': 'true' })
+  const list = make('ul', { class: 'sections' })
+  sorted.forEach(([name, size], place) => {
+    const colour = `part-${Math.min(place, COLOURS)}`
+    const part = make('span', { class: colour })
+    part.style.flexGrow = String(size / bytes)
+    bar.append(part)
+    list.append(make('li', {}, make('span', { class: `dot ${colour}` }), make('span', {}, name), make('span', { class: 'quiet' }, inBytes(size))))
+  })
+  return [bar, list]
+}
+
+function keys() {
+  const pairs = [['/', ' search, '], ['↑', ' '], ['↓', ' move through a list, '], ['L', ' like, '], ['D', ' not for me, '], ['Esc', ' clear or close']]
+  return pairs.flatMap(([key, meaning]) => [make('kbd', {}, key), meaning])
+}
+
+/** @param {number} bytes */
+export function inBytes(bytes) {
+  if (bytes < 1e3) return `${bytes}\u00a0bytes`
+  return bytes < 1e6 ? `${Math.round(bytes / 1e3)}\u00a0KB` : `${(bytes / 1e6).toFixed(2)}\u00a0MB`
+}
+
+function percent(share) {
+  return `${(100 * share).toFixed(1).replace(/\.0$/, '')}\u00a0%`
+}
+
+function decimals(value) {
+  return value === undefined ? '' : value.toFixed(4)
+}
+
+function capital(text) {
+  return text[0].toUpperCase() + text.slice(1)
+}

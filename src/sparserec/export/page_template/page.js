@@ -1,0 +1,313 @@
+/** The page: what the visitor does, what the engine is asked, what is shown. */
+
+import { aboutSheet, summarise } from './about.js'
+import { connectEngine } from './ask.js'
+import { openMemory } from './memory.js'
+import { itemSheet } from './sheet.js'
+import { icon, itemOf, make, showItems, stepFocus } from './view.js'
+
+const PAGE_SIZE = 20
+const FIRST_TAGS = 12
+const TOAST_MILLISECONDS = 7000
+const HEADINGS = { popular: 'Popular to start with', stored: 'For you', yours: 'For you' }
+const HINTS = {
+  popular: 'Like a few things and this list becomes yours.',
+  stored: 'From what this file knows of its owner.',
+  yours: 'Changes with every choice you make.',
+}
+
+const at = id => document.getElementById(id)
+/** Everything that changes, in one place. */
+const state = { text: '', tags: [], matching: 'any', size: PAGE_SIZE, turn: 0, openItem: null, undo: null, spent: 0, opened: 0, toastTimer: 0 }
+let ask
+let memory
+let overview
+
+/** Ask for the list that belongs to the present state and show it, unless a newer question was asked meanwhile. */
+async function refresh() {
+  const turn = ++state.turn
+  const started = performance.now()
+  const searching = state.text.trim() !== ''
+  const answer = searching
+    ? await ask('search', { text: state.text, k: state.size })
+    : await ask('recommend', { profile: memory.profile(), tags: state.tags, matching: state.matching, k: state.size })
+  if (turn !== state.turn) return
+  state.spent = performance.now() - started
+  at('filter').hidden = searching || !overview.tags.length
+  at('clear').hidden = state.text === ''
+  if (searching) showSearch(answer)
+  else showRecommended(answer)
+  showItems(at('items'), answer.items, memory.choice)
+  at('items').setAttribute('aria-busy', 'false')
+}
+
+function showSearch({ items, total }) {
+  at('heading').textContent = 'Search results'
+  at('hint').textContent = total ? `${total.toLocaleString('en')} ${total === 1 ? 'title' : 'titles'}` : ''
+  at('more').hidden = total <= items.length
+  showEmpty(items.length ? '' : `No title matches “${state.text.trim()}”. Try fewer letters; accents do not matter.`)
+  announce(`${total} found`)
+}
+
+function showRecommended({ kind, items, more }) {
+  at('heading').textContent = HEADINGS[kind]
+  at('hint').textContent = HINTS[kind]
+  at('more').hidden = !more
+  showEmpty(items.length ? '' : state.tags.length
+    ? 'Nothing left with these tags. Take one off, or match any of them.'
+    : 'You have been through everything in this model.')
+}
+
+function showEmpty(text) {
+  at('empty').textContent = text
+  at('empty').hidden = !text
+}
+
+async function showChoices() {
+  const place = forgetButtons().indexOf(document.activeElement)
+  for (const kind of ['liked', 'disliked']) {
+    const items = await ask('describe', { ids: memory[kind]().reverse() })
+    at(kind).replaceChildren(...items.map(chosenRow))
+    at(`${kind}-heading`).hidden = !items.length
+  }
+  const size = memory.size()
+  at('no-choices').hidden = size > 0
+  at('erase').hidden = size === 0
+  at('count').hidden = size === 0
+  at('count').textContent = String(size)
+  at('kept').textContent = !size ? '' : memory.storable()
+    ? 'Kept in this browser until you erase it.'
+    : 'This browser does not let the page keep anything: your choices go when you close it.'
+  if (place >= 0) (forgetButtons()[Math.min(place, size - 1)] ?? at('choices')).focus()
+}
+
+function forgetButtons() {
+  return [...at('choices').querySelectorAll('[data-action=forget]')]
+}
+
+function chosenRow(item) {
+  const remove = make('button', { class: 'round', type: 'button', 'data-action': 'forget', 'aria-label': `Forget ${item.title}` }, icon('close'))
+  return make('li', { 'data-id': JSON.stringify(item.id) },
+    make('button', { class: 'title', type: 'button', 'data-action': 'open', 'aria-haspopup': 'dialog' }, item.title), remove)
+}
+
+/** Everything that depends on the choices. */
+async function refreshAll() {
+  await Promise.all([refresh(), showChoices()])
+  if (state.openItem !== null) await showItem(state.openItem)
+}
+
+/** Like or dislike; the same again takes it back. */
+async function choose(item, wanted) {
+  const choice = memory.choice(item.id) === wanted ? 0 : wanted
+  state.undo = memory.snapshot()
+  memory.choose(item.id, choice)
+  const words = choice > 0 ? `Liked ${item.title}` : choice < 0 ? `Not for you: ${item.title}` : `Forgot ${item.title}`
+  toast(words)
+  await refreshAll()
+  announce(`${words}. Suggestions updated.`)
+}
+
+function toast(words) {
+  at('toast-text').textContent = words
+  at('toast').hidden = false
+  clearTimeout(state.toastTimer)
+  state.toastTimer = setTimeout(hideToast, TOAST_MILLISECONDS)
+}
+
+/** Stays while someone is on its button. */
+function hideToast() {
+  if (at('toast').matches(':focus-within, :hover')) state.toastTimer = setTimeout(hideToast, TOAST_MILLISECONDS)
+  else at('toast').hidden = true
+}
+
+function announce(words) {
+  at('status').textContent = words
+}
+
+async function undo() {
+  at('toast').hidden = true
+  memory.restore(state.undo)
+  await refreshAll()
+  announce('Taken back. Suggestions updated.')
+  at('heading').focus({ preventScroll: true })
+}
+
+async function erase() {
+  memory.restore([])
+  Object.assign(state, { text: '', tags: [], matching: 'any', size: PAGE_SIZE, undo: null })
+  at('toast').hidden = true
+  at('toast-text').textContent = ''
+  at('search').value = ''
+  showTags(false)
+  await refreshAll()
+  scrollTo({ top: 0 })
+  at('heading').focus({ preventScroll: true })
+  announce('Everything is erased.')
+}
+
+/** @param {boolean} all */
+function showTags(all) {
+  const shown = all ? overview.tags : overview.tags.slice(0, FIRST_TAGS)
+  const chips = shown.map(({ name, count }) => make('button',
+    { class: 'chip', type: 'button', title: `${count} items`, 'data-tag': name, 'aria-pressed': String(state.tags.includes(name)) }, name))
+  const rest = overview.tags.length - shown.length
+  if (rest) chips.push(make('button', { class: 'chip more', type: 'button', 'data-action': 'all-tags' }, `${rest} more`))
+  at('tags').replaceChildren(...chips)
+  showMatching()
+}
+
+function showMatching() {
+  at('matching').hidden = state.tags.length < 2
+  for (const button of at('matching').children) button.setAttribute('aria-pressed', String(button.dataset.matching === state.matching))
+}
+
+function pressTag(chip) {
+  const { tag } = chip.dataset
+  state.tags = state.tags.includes(tag) ? state.tags.filter(other => other !== tag) : [...state.tags, tag]
+  state.size = PAGE_SIZE
+  chip.setAttribute('aria-pressed', String(state.tags.includes(tag)))
+  showMatching()
+  refresh().then(() => announce(state.tags.length ? `Filtered by ${state.tags.join(', ')}` : 'No filter'))
+}
+
+async function showItem(id) {
+  const fresh = state.openItem !== id
+  const focused = document.activeElement
+  state.openItem = id
+  const item = await ask('details', { profile: memory.profile(), item: id })
+  if (state.openItem !== id) return
+  const sheet = at('item-sheet')
+  sheet.replaceChildren(...itemSheet(item, memory.choice))
+  sheet.dataset.id = JSON.stringify(id)
+  if (!at('item').open) at('item').showModal()
+  if (fresh) sheet.scrollTop = 0
+  const same = fresh ? null : sameControl(sheet, focused)
+  ;(same ?? sheet.querySelector('h2')).focus({ preventScroll: true })
+}
+
+/** The control that does after a sheet was made anew what `old` did before. */
+function sameControl(sheet, old) {
+  const row = old.closest('.row')?.dataset.id
+  return [...sheet.querySelectorAll('button')].find(button => button.dataset.action === old.dataset.action && button.closest('.row')?.dataset.id === row)
+}
+
+async function showAbout() {
+  let tested = 'This file brings no test questions.'
+  try {
+    const count = await ask('selfTest')
+    if (count) tested = `Self-test passed: ${count} questions answered as when the file was made.`
+  } catch (error) {
+    tested = `Self-test failed: ${error.message}.`
+  }
+  const times = `Opened in ${Math.round(state.opened)} ms; the last list took ${state.spent.toFixed(1)} ms.`
+  at('about-sheet').replaceChildren(...aboutSheet(overview.card, { tested, times }))
+  at('about').showModal()
+}
+
+const ACTIONS = {
+  open: item => showItem(item.id),
+  like: item => choose(item, 1),
+  dislike: item => choose(item, -1),
+  forget: item => choose(item, memory.choice(item.id)),
+  close: (_, button) => button.closest('dialog').close(),
+  'all-tags': () => { showTags(true); at('tags').children[FIRST_TAGS].focus() },
+}
+
+function onClick(event) {
+  const button = event.target.closest('button')
+  if (event.target.matches?.('dialog')) event.target.close() // the dark part around it
+  if (!button) return
+  if (button.dataset.tag) pressTag(button)
+  else if (button.dataset.action) ACTIONS[button.dataset.action](itemOf(button), button)
+  else if (button.dataset.matching) {
+    state.matching = button.dataset.matching
+    showMatching()
+    refresh()
+  }
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return
+  const control = event.target
+  if (event.key === '/' && !control.matches('input') && !document.querySelector('dialog[open]')) return focusSearch(event)
+  if (control === at('search')) return onSearchKey(event)
+  const row = control.closest?.('.row')
+  if (!row) return
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  if (step) {
+    event.preventDefault()
+    if (!stepFocus(control, step) && step < 0 && row.parentElement === at('items')) at('search').focus()
+  } else if (event.key === 'l') choose(itemOf(row.querySelector('.title')), 1)
+  else if (event.key === 'd') choose(itemOf(row.querySelector('.title')), -1)
+}
+
+function focusSearch(event) {
+  event.preventDefault()
+  at('search').focus()
+  at('search').select()
+}
+
+function onSearchKey(event) {
+  if (event.key === 'Escape') setSearch('')
+  if (event.key !== 'ArrowDown' && event.key !== 'Enter') return
+  event.preventDefault()
+  at('items').querySelector('[data-action=open]')?.focus()
+}
+
+function setSearch(text) {
+  if (at('search').value !== text) at('search').value = text
+  state.text = text
+  state.size = PAGE_SIZE
+  refresh()
+}
+
+function listen() {
+  document.addEventListener('click', onClick)
+  document.addEventListener('keydown', onKey)
+  at('search').addEventListener('input', () => setSearch(at('search').value))
+  at('clear').addEventListener('click', () => { setSearch(''); at('search').focus() })
+  at('more').addEventListener('click', showMore)
+  at('undo').addEventListener('click', undo)
+  at('open-about').addEventListener('click', showAbout)
+  at('open-about-too').addEventListener('click', showAbout)
+  at('item').addEventListener('close', () => { state.openItem = null })
+  at('erase').addEventListener('click', askToErase)
+  at('confirm').addEventListener('close', () => { if (at('confirm').returnValue === 'erase') erase() })
+  addEventListener('storage', () => { memory.reload(); refreshAll() }) // another tab of this page
+}
+
+async function showMore() {
+  const from = state.size
+  state.size += PAGE_SIZE
+  await refresh()
+  at('items').children[from]?.querySelector('[data-action=open]').focus({ preventScroll: true })
+}
+
+function askToErase() {
+  const count = memory.size()
+  at('confirm-text').textContent = `${count === 1 ? 'Your one choice is' : `All ${count} of your choices are`} forgotten, here and in this browser's storage. There is no way back.`
+  at('confirm').returnValue = ''
+  at('confirm').showModal()
+}
+
+async function start() {
+  const started = performance.now()
+  ask = await connectEngine()
+  overview = await ask('overview')
+  state.opened = performance.now() - started
+  memory = openMemory(`sparserec ${overview.card.sha256}`)
+  at('summary').textContent = summarise(overview.card)
+  showTags(false)
+  listen()
+  await refreshAll()
+  document.documentElement.dataset.ready = 'yes'
+  ask('warm')
+}
+
+start().catch(error => {
+  at('heading').textContent = 'This model cannot be opened'
+  at('hint').textContent = ''
+  at('items').replaceChildren()
+  showEmpty(`${error.name}: ${error.message}. The page seems to be damaged; ask for a new copy.`)
+})

@@ -1,0 +1,16 @@
+"""What a device would see of a trained model: final and fold-in vectors, cut and quantised, and how good they are."""
+
+from sparserec.shipping.encoding import DEFAULT, Encoding, as_read, cut, encode
+from sparserec.shipping.quality import (
+    default_export_quality,
+    encoded_quality,
+    popularity_quality,
+    rank_quality,
+    some_users,
+)
+from sparserec.shipping.vectors import Vectors, fold_in_users, fold_taps, make_vectors, user_history
+
+__all__ = [
+    "DEFAULT", "Encoding", "Vectors", "as_read", "cut", "default_export_quality", "encode", "encoded_quality",
+    "fold_in_users", "fold_taps", "make_vectors", "popularity_quality", "rank_quality", "some_users", "user_history",
+]  # fmt: skip
