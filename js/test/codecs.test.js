@@ -79,6 +79,12 @@ test('graph: gaps of two users, worked by hand', () => {
   assert.throws(() => readGraph(container, 3, 4), { name: 'BadGraph' })
 })
 
+test('graph: an unused half class that is set', () => {
+  const tensors = graphTensors([[0, 1, 2]])
+  tensors['graph.class'].data[1] |= 0x10
+  assert.throws(() => readGraph(containerOf(tensors), 1, 5), { name: 'NonzeroPadding' })
+})
+
 test('graph: long lists come back, beyond 65,536 items too', () => {
   for (const items of [65536, 70000]) {
     const lists = [[0, 1, 2, 500, 501, items - 1], [], [items - 2], [5, 4000, 65000]]

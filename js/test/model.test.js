@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { load, loadFromUrl, loadSync } from '../index.js'
+import { load, loadFile, loadFromUrl, loadSync } from '../node.js'
 import { topIndices } from '../src/rank.js'
 import { fileDigest, plainFileDigest } from '../src/sha256.js'
 import { itemsFile, randomNumbers } from './synthetic.js'
 import { tableTensors, tensor, textTensors, writeFile } from './writer.js'
-
-/** @typedef {import('../index.js').Model} Model */
 
 const SIZES = { items: 50, users: 0, dim: 16, perRow: 5, edgesPerUser: 0 }
 
@@ -116,6 +117,8 @@ test('a wrong golden answer fails the self-test', () => {
   assert.equal(model(golden).selfTest(), 1)
   assert.throws(() => model([{ ...golden[0], items: [3, 1] }]).selfTest(), { name: 'SelfTestFailed' })
   assert.throws(() => model([{ ...golden[0], scores: [0.9, 0.2] }]).selfTest(), { name: 'SelfTestFailed' })
+  const longer = { history: [0], items: [1, 3, 2, 0], scores: [0.9, 0.1, 0, 0] } // the history itself is left out
+  assert.throws(() => model([longer]).selfTest(), { name: 'SelfTestFailed' })
 })
 
 test('the top of many scores, ties by position, against sorting', () => {
@@ -146,6 +149,16 @@ test('bytes anywhere in a buffer, and a buffer itself', async () => {
   shifted.set(bytes, 3)
   assert.deepEqual((await load(shifted.subarray(3))).recommend({ history: [1, 2] }), expected)
   assert.deepEqual((await load(bytes.slice().buffer)).recommend({ history: [1, 2] }), expected)
+})
+
+test('from a file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'srec-'))
+  try {
+    writeFileSync(join(folder, 'model.srec'), fourItems(NAMES))
+    assert.equal((await loadFile(join(folder, 'model.srec'))).card().items, 4)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
 })
 
 test('fetching with progress, with and without a declared length', async () => {

@@ -16,8 +16,13 @@ function text(path) {
   return readFileSync(`${ROOT}/${path}`, 'utf-8')
 }
 
-test('the package holds the sources and nothing else', () => {
-  const output = execFileSync('npm', ['pack', '--dry-run', '--json', '--offline', '--ignore-scripts'], { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] })
+test('the package holds the sources and nothing else', context => {
+  if (spawnSync('npm', ['--version']).error && !process.env.CI) {
+    context.skip('npm is not installed')
+    return
+  }
+  const command = ['pack', '--dry-run', '--json', '--offline', '--ignore-scripts']
+  const output = execFileSync('npm', command, { cwd: ROOT, stdio: ['ignore', 'pipe', 'ignore'] })
   const packed = JSON.parse(output.toString())
   const [{ files }] = Array.isArray(packed) ? packed : Object.values(packed)
   const paths = files.map((/** @type {{path: string}} */ file) => file.path).sort()
