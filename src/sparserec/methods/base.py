@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sparserec.data import Interactions
-from sparserec.exploration.nmf import Factors
+from sparserec.exploration.nmf import Factors, StoredFactors
 from sparserec.graph import automatic_width
 from sparserec.settings import Settings
 from sparserec.table import InitialValues, Ledger, Shape, Table
@@ -66,7 +66,7 @@ class Context:
     steps_per_epoch: int
     seed: int
     initial: Callable[[int], InitialValues]  # by dimension
-    factors: Factors | None
+    factors: Factors | StoredFactors | None
     validate: Callable[[Table], float] | None = None
     """Validation score of a table, for methods that choose by it; None when the split has no validation part."""
     record: Callable[..., None] = ignore

@@ -23,7 +23,7 @@ from sparserec.exploration import active_target, largest_support
 from sparserec.methods.base import Context, Moment, Phase, PhaseResult
 from sparserec.methods.plain import Unchanging
 from sparserec.settings import Settings
-from sparserec.table import SparseTable, Table, ThresholdedTable
+from sparserec.table import SparseTable, Table, ThresholdedTable, Thresholds
 from sparserec.table.adam import BETA_1, BETA_2, EPSILON
 
 SHORTEST_TRAVEL = 8.0
@@ -34,12 +34,15 @@ SAMPLED = 100_000
 class PEPSettings(Settings):
     search_epochs: int | None = Field(None, ge=1)
     """Longest search; None is the length of the recipe."""
-    crossing: float = Field(2 / 3, gt=0, lt=1)
-    """Share of the search after which thresholds are meant to reach the typical value."""
+    crossing: float = Field(0.5, gt=0, lt=1)
+    """Share of the search after which thresholds reach the typical initial value; trained ones are met later."""
     threshold_rate: float | None = Field(None, gt=0)
     """Adam's learning rate for the logits; None is .01, or more where the search is too short to rise 8 logits."""
     threshold_decay: float = Field(1e-5, gt=0)
     """Weight decay of the logits. Adam makes the speed the same for all but tiny ones, where the data has a say."""
+    threshold_ceiling: float = Field(8.0, gt=0)
+    """A threshold is this times the sigmoid of its logit. The paper's 1 can never rise above 1/2, while Adam at the
+    recipe's rates grows values past 1; for small thresholds the two differ by a constant in the logit only."""
 
 
 class PEP(Unchanging):
@@ -69,10 +72,11 @@ class PEP(Unchanging):
         settings, initial = self.settings, context.initial(context.dim)
         planned = max(1, round(settings.crossing * steps))
         rate = settings.threshold_rate or max(0.01, SHORTEST_TRAVEL / planned)
-        goal = logit_of(typical_value(context))
+        goal = logit_of(typical_value(context) / settings.threshold_ceiling)
         start = start_logit(goal, planned, rate, settings.threshold_decay)
         context.record("thresholds", start=start, goal=goal, planned_step=planned, rate=rate)
-        return ThresholdedTable.create(context.shape(), initial, start, rate, settings.threshold_decay)
+        thresholds = Thresholds(rate, settings.threshold_decay, settings.threshold_ceiling)
+        return ThresholdedTable.create(context.shape(), initial, start, thresholds)
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         """End the search when the budget is met, or when its time is over."""
@@ -87,7 +91,7 @@ class PEP(Unchanging):
 def margin_support(table: ThresholdedTable, target: int) -> list[np.ndarray]:
     """The `target` entries with the largest |value| - threshold, over both tables."""
     scores = table.margins()
-    scores += np.float32(1.0)  # a threshold is below 1: now none is negative
+    scores += np.float32(table.thresholds.ceiling)  # no threshold is above it: now none is negative
     return largest_support(table.shape, scores, target)
 
 
@@ -97,11 +101,12 @@ def typical_value(context: Context) -> float:
     rows = rng.integers(0, shape.n_rows, SAMPLED, dtype=np.int32)
     columns = rng.integers(0, shape.dim, SAMPLED, dtype=np.int32)
     values = np.abs(context.initial(context.dim).at(rows, columns, shape.n_users))
-    return float(np.clip(np.quantile(values, 1.0 - context.density), 1e-6, 0.5))
+    return max(float(np.quantile(values, 1.0 - context.density)), 1e-6)
 
 
 def logit_of(value: float) -> float:
-    """The logit whose sigmoid is `value`."""
+    """The logit whose sigmoid is `value`; weight decay takes none above 0."""
+    value = min(value, 0.4)
     return math.log(value / (1.0 - value))
 
 
@@ -141,5 +146,5 @@ def spread(table: ThresholdedTable) -> dict[str, Any]:
         "logit_mean": float(logits.mean(dtype=np.float64)),
         "logit_std": float(logits.std(dtype=np.float64)),
         "logit_quantiles": [float(q) for q in quantiles],
-        "threshold_quantiles": [float(1.0 / (1.0 + math.exp(-q))) for q in quantiles],
+        "threshold_quantiles": [float(table.thresholds.ceiling / (1.0 + math.exp(-q))) for q in quantiles],
     }

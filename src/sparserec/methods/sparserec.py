@@ -67,7 +67,7 @@ class SparseRec(OneTraining):
         target = active_target(shape, context.density)
         if self.settings.init == "nmf":
             assert context.factors is not None
-            support = nmf_support(shape, target, context.factors)
+            support = nmf_support(shape, target, context.factors.load())
         else:
             support = uniform_support(shape, target, np.random.default_rng([context.seed, SUPPORT]))
         table = SparseTable.create(shape, support, context.initial(context.dim))

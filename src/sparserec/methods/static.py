@@ -40,6 +40,6 @@ class Static(OneTraining):
         assert context.factors is not None
         shape = context.shape()
         target = active_target(shape, context.density)
-        support = nmf_support(shape, target, context.factors)
+        support = nmf_support(shape, target, context.factors.load())
         support = fill_uniformly(shape, support, target, np.random.default_rng([context.seed, SUPPORT]))
         return SparseTable.create(shape, support, context.initial(context.dim))

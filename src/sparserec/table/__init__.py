@@ -7,7 +7,7 @@ from sparserec.table.ledger import Ledger, paper_formula_bytes, total
 from sparserec.table.masked import MaskedTable
 from sparserec.table.sparse import Candidates, SparseTable
 from sparserec.table.storage import byte_matched_dim
-from sparserec.table.thresholded import ThresholdedTable
+from sparserec.table.thresholded import ThresholdedTable, Thresholds
 
 TABLES: dict[str, type] = {
     "sparse": SparseTable, "dense": DenseTable, "masked": MaskedTable, "thresholded": ThresholdedTable,
@@ -16,5 +16,5 @@ TABLES: dict[str, type] = {
 
 __all__ = ["TABLES",
     "Candidates", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "MaskedTable", "Shape", "SparseTable", "State", "Table",
-    "ThresholdedTable", "Update", "byte_matched_dim", "paper_formula_bytes", "total",
+    "ThresholdedTable", "Thresholds", "Update", "byte_matched_dim", "paper_formula_bytes", "total",
 ]  # fmt: skip

@@ -118,7 +118,6 @@ def _update_masked(
     active: np.ndarray,
     last_gradient: np.ndarray,
 ) -> None:
-    size, root = np.float32(size), np.float32(root)
     for row in prange(gradient.shape[0]):
         for column in range(gradient.shape[1]):
             entry = gradient[row, column]
@@ -127,6 +126,11 @@ def _update_masked(
             entry += row_decay[row] * values[row, column]
             last_gradient[row, column] = entry
             value, first[row, column], second[row, column] = adam_entry(
-                values[row, column], entry, first[row, column], second[row, column], size, root
+                values[row, column],
+                entry,
+                first[row, column],
+                second[row, column],
+                np.float32(size),
+                np.float32(root),
             )
             values[row, column] = value if active[row, column] else np.float32(0.0)

@@ -1,13 +1,14 @@
 """A dense table seen through learnt soft thresholds, one per entry (PEP).
 
-The model uses sign(v) * max(|v| - sigmoid(s), 0). Values v and threshold logits s are trained together by Adam; weight
-decay on the logits pulls them towards 0, that is, every threshold towards 1/2. An entry whose value lies below its
-threshold is 0 and no longer learns.
+The model uses sign(v) * max(|v| - ceiling * sigmoid(s), 0). Values v and threshold logits s are trained together by
+Adam; weight decay on the logits pulls them towards 0, that is, every threshold towards half the ceiling. An entry whose
+value lies below its threshold is 0 and no longer learns.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import astuple, dataclass
 
 import numpy as np
 import torch
@@ -25,21 +26,25 @@ from sparserec.table.sparse import SparseTable
 ARRAYS = ("values", "logits", "first", "second", "logit_first", "logit_second")
 
 
+@dataclass(frozen=True)
+class Thresholds:
+    """How thresholds are made from logits and how logits are trained."""
+
+    rate: float
+    """Adam's learning rate."""
+    decay: float
+    """Weight decay, added to the gradient as in torch's Adam."""
+    ceiling: float = 1.0
+    """A threshold is this times the sigmoid of its logit."""
+
+
 class ThresholdedTable:
     """Values, threshold logits and the moments of both: six numbers for every entry."""
 
     kind = "thresholded"
 
-    def __init__(
-        self,
-        shape: Shape,
-        values: list[np.ndarray],
-        logit: float,
-        threshold_rate: float,
-        threshold_decay: float,
-    ) -> None:
-        self.shape, self.values = shape, values
-        self.threshold_rate, self.threshold_decay = threshold_rate, threshold_decay
+    def __init__(self, shape: Shape, values: list[np.ndarray], logit: float, thresholds: Thresholds) -> None:
+        self.shape, self.values, self.thresholds = shape, values, thresholds
         self.logits = [np.full_like(block, logit) for block in values]
         self.first, self.second, self.logit_first, self.logit_second = (
             [np.zeros_like(block) for block in values] for _ in range(4)
@@ -48,25 +53,30 @@ class ThresholdedTable:
 
     @classmethod
     def create(
-        cls, shape: Shape, initial: InitialValues, logit: float, threshold_rate: float, threshold_decay: float
+        cls, shape: Shape, initial: InitialValues, logit: float, thresholds: Thresholds
     ) -> ThresholdedTable:
         """Random values and one logit for all."""
-        return cls(shape, DenseTable.create(shape, initial).values, logit, threshold_rate, threshold_decay)
+        return cls(shape, DenseTable.create(shape, initial).values, logit, thresholds)
 
     def _count(self) -> None:
-        self.active = [_survivors(values, logits) for values, logits in zip(self.values, self.logits)]
+        ceiling = self.thresholds.ceiling
+        self.active = [
+            _survivors(values, logits, ceiling) for values, logits in zip(self.values, self.logits)
+        ]
 
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
-        start = self.shape.blocks[block][0]
-        _threshold(self.values[block], self.logits[block], start, dropout.key, dropout.rate, out.numpy())
+        start, ceiling = self.shape.blocks[block][0], self.thresholds.ceiling
+        _threshold(
+            self.values[block], self.logits[block], ceiling, start, dropout.key, dropout.rate, out.numpy()
+        )
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """One Adam step on values and logits, and how many entries are above their threshold after it."""
         sizes, roots = Cohorts().step_sizes(update.step, update.learning_rate)
-        threshold_sizes, _ = Cohorts().step_sizes(update.step, self.threshold_rate)
+        threshold_sizes, _ = Cohorts().step_sizes(update.step, self.thresholds.rate)
         self.active[block] = _update_thresholded(
             gradient.numpy(), update.row_decay, update.dropout.key, update.dropout.rate, self.shape.blocks[block][0],
-            float(sizes[0]), float(threshold_sizes[0]), float(roots[0]), self.threshold_decay,
+            float(sizes[0]), float(threshold_sizes[0]), float(roots[0]), self.thresholds.decay, self.thresholds.ceiling,
             self.values[block], self.logits[block], self.first[block], self.second[block],
             self.logit_first[block], self.logit_second[block],
         )  # fmt: skip
@@ -84,7 +94,10 @@ class ThresholdedTable:
 
     def margins(self) -> np.ndarray:
         """|value| - threshold of every entry, shape (rows, dim): positive where the entry is active."""
-        parts = [np.abs(v) - expit(s) for v, s in zip(self.values, self.logits)]
+        parts = [
+            np.abs(v) - np.float32(self.thresholds.ceiling) * expit(s)
+            for v, s in zip(self.values, self.logits)
+        ]
         return np.concatenate(parts, axis=1)
 
     def matrix(self) -> np.ndarray:
@@ -109,17 +122,17 @@ class ThresholdedTable:
         arrays = {
             f"{name}.{index}": block for name in ARRAYS for index, block in enumerate(getattr(self, name))
         }
-        return arrays | {"threshold": np.array([self.threshold_rate, self.threshold_decay])}
+        return arrays | {"thresholds": np.array(astuple(self.thresholds))}
 
     def load(self, state: State) -> None:
         for name in ARRAYS:
             setattr(self, name, [state[f"{name}.{index}"].copy() for index in range(len(self.shape.blocks))])
-        self.threshold_rate, self.threshold_decay = (float(number) for number in state["threshold"])
+        self.thresholds = Thresholds(*(float(number) for number in state["thresholds"]))
         self._count()
 
     @classmethod
     def revive(cls, shape: Shape, state: State) -> ThresholdedTable:
-        table = cls(shape, [], 0.0, 0.0, 0.0)
+        table = cls(shape, [], 0.0, Thresholds(0.0, 0.0))
         table.load(state)
         return table
 
@@ -135,18 +148,18 @@ class ThresholdedTable:
 
 
 @njit(inline="always")
-def _sigmoid(logit):  # type: ignore[no-untyped-def]
-    return np.float32(1.0) / (np.float32(1.0) + np.float32(math.exp(-logit)))
+def _threshold_of(logit, ceiling):  # type: ignore[no-untyped-def]
+    return np.float32(ceiling) / (np.float32(1.0) + np.float32(math.exp(-logit)))
 
 
 @njit(cache=True, parallel=True)
 def _threshold(
-    values: np.ndarray, logits: np.ndarray, start: int, key: int, rate: float, out: np.ndarray
+    values: np.ndarray, logits: np.ndarray, ceiling: float, start: int, key: int, rate: float, out: np.ndarray
 ) -> None:
     for row in prange(values.shape[0]):
         for column in range(values.shape[1]):
             value = values[row, column]
-            margin = max(abs(value) - _sigmoid(logits[row, column]), np.float32(0.0))
+            margin = max(abs(value) - _threshold_of(logits[row, column], ceiling), np.float32(0.0))
             used = margin if value > 0 else -margin
             if rate > 0.0:
                 used *= dropout_factor(key, rate, row, start + column)
@@ -154,11 +167,11 @@ def _threshold(
 
 
 @njit(cache=True, parallel=True)
-def _survivors(values: np.ndarray, logits: np.ndarray) -> int:
+def _survivors(values: np.ndarray, logits: np.ndarray, ceiling: float) -> int:
     count = 0
     for row in prange(values.shape[0]):
         for column in range(values.shape[1]):
-            count += abs(values[row, column]) > _sigmoid(logits[row, column])
+            count += abs(values[row, column]) > _threshold_of(logits[row, column], ceiling)
     return count
 
 
@@ -172,7 +185,8 @@ def _update_thresholded(
     size: float,
     threshold_size: float,
     root: float,
-    threshold_decay: float,
+    decay: float,
+    ceiling: float,
     values: np.ndarray,
     logits: np.ndarray,
     first: np.ndarray,
@@ -180,12 +194,12 @@ def _update_thresholded(
     logit_first: np.ndarray,
     logit_second: np.ndarray,
 ) -> int:
-    size, threshold_size, root = np.float32(size), np.float32(threshold_size), np.float32(root)
-    count, decay = 0, np.float32(threshold_decay)
+    sizes = np.float32(size), np.float32(threshold_size), np.float32(root)
+    pull, share, count = np.float32(decay), np.float32(1.0 / ceiling), 0
     for row in prange(gradient.shape[0]):
         for column in range(gradient.shape[1]):
             value, logit = values[row, column], logits[row, column]
-            threshold = _sigmoid(logit)
+            threshold = _threshold_of(logit, ceiling)
             sign = np.float32(1.0) if value > 0 else np.float32(-1.0)
             margin = abs(value) - threshold
             entry = np.float32(0.0)
@@ -194,12 +208,12 @@ def _update_thresholded(
                 if drop_rate > 0.0:
                     entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
                 entry += row_decay[row] * sign * margin
-            slope = decay * logit - threshold * (np.float32(1.0) - threshold) * sign * entry
+            slope = pull * logit - threshold * (np.float32(1.0) - share * threshold) * sign * entry
             values[row, column], first[row, column], second[row, column] = adam_entry(
-                value, entry, first[row, column], second[row, column], size, root
+                value, entry, first[row, column], second[row, column], sizes[0], sizes[2]
             )
             logits[row, column], logit_first[row, column], logit_second[row, column] = adam_entry(
-                logit, slope, logit_first[row, column], logit_second[row, column], threshold_size, root
+                logit, slope, logit_first[row, column], logit_second[row, column], sizes[1], sizes[2]
             )
-            count += abs(values[row, column]) > _sigmoid(logits[row, column])
+            count += abs(values[row, column]) > _threshold_of(logits[row, column], ceiling)
     return count

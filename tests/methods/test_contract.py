@@ -1,0 +1,59 @@
+"""Every method with every base: it learns, holds its budget, and says what it costs. New ones are covered by themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from method_toy import CHANCE, LISTED, train_toy
+
+from sparserec.methods import METHODS, make_method
+from sparserec.recommenders import RECOMMENDERS
+from sparserec.table import DenseTable, SparseTable
+
+WELL_ABOVE_CHANCE = {"lightgcn": 0.6, "mgdcf": 0.6, "xsimgcl": 0.6}
+"""Hit rates that a graph base reaches easily; without a graph a fixed random support learns little in 50 steps."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def one_factorisation(tmp_path_factory: pytest.TempPathFactory) -> object:
+    """NMF runs once for all tests here, and leaves nothing behind."""
+    patch = pytest.MonkeyPatch()
+    patch.setenv("SPARSEREC_CACHE", str(tmp_path_factory.mktemp("cache")))
+    yield
+    patch.undo()
+
+
+@pytest.mark.parametrize("base", RECOMMENDERS)
+@pytest.mark.parametrize("method", METHODS)
+def test_learns_and_holds_its_budget(method: str, base: str, tmp_path: Path) -> None:
+    finished = train_toy(tmp_path / "run", method, base)
+    record, table = finished.record, finished.table
+    for precision in ("float", "int8"):
+        hits = record["test"][precision][f"recall@{LISTED}"]
+        assert hits > WELL_ABOVE_CHANCE.get(base, 2 * CHANCE), (precision, hits)
+
+    shape = finished.prepared.context.shape()
+    everything, budget = shape.n_rows * shape.dim, round(0.25 * shape.n_rows * shape.dim)
+    if isinstance(table, SparseTable):
+        assert record["parameters"] == budget
+        assert record["bytes"]["int8"] > budget, "indices and scales are counted"
+    else:
+        assert isinstance(table, DenseTable)
+        assert record["parameters"] == everything or abs(record["parameters"] - budget) < shape.n_rows
+
+    ledger = record["memory"]["ledger"]
+    state = sum(ledger[role] for role in ledger if role not in ("scratch", "rows", "graph"))
+    assert state < 12 * everything or not make_method(method).sparse_state, "dense state must be declared"
+    assert record["cost"] == pytest.approx(sum(phase["epochs"] for phase in record["epochs"]) / 12)
+
+
+def test_dense_state_is_in_the_ledger(tmp_path: Path) -> None:
+    entries = 168 * 24
+    pep = train_toy(tmp_path / "pep", "pep").record["memory"]["ledger"]
+    assert (pep["values"], pep["thresholds"], pep["moments"]) == (4 * entries, 4 * entries, 16 * entries)
+    dsl = train_toy(tmp_path / "dsl", "dsl").record["memory"]["ledger"]
+    assert (dsl["values"], dsl["moments"], dsl["gradient"]) == (4 * entries, 8 * entries, 4 * entries)
+    described = train_toy(tmp_path / "described", "dsl", method_settings={"mode": "described"}).record
+    assert described["memory"]["ledger"]["accumulated"] >= 4 * entries, "the gradient is still dense"
+    assert described["parameters"] == entries // 4
