@@ -8,7 +8,7 @@ import typer
 
 COMMANDS = (
     "demo", "data", "train", "recommend", "similar", "evaluate", "runs", "compare", "export", "inspect", "config",
-    "sweep",
+    "estimate", "doctor", "sweep",
 )  # fmt: skip
 
 

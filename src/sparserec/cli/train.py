@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
+
+if TYPE_CHECKING:
+    from sparserec.planning.budget import Target
+    from sparserec.planning.plan import Wishes
+    from sparserec.training.config import RunConfig
+    from sparserec.training.warm_start import WarmStart
 
 
 def register(app: typer.Typer) -> None:
@@ -35,6 +41,22 @@ def train(
     assignments: Annotated[
         Optional[list[str]], typer.Option("--set", help="Any setting, as key=value; repeatable.")
     ] = None,
+    budget: Annotated[
+        Optional[str],
+        typer.Option(help="Size of the file to ship, such as 1MB: chooses --dim and --density."),
+    ] = None,
+    target: Annotated[str, typer.Option("--for", help="What will be shipped: items or full.")] = "items",
+    warm: Annotated[
+        Optional[Path], typer.Option("--from", help="A finished run to go on from when the log has grown.")
+    ] = None,
+    items: Annotated[Optional[Path], typer.Option(help="Table with item id, title and tags.")] = None,
+    nmf_limit: Annotated[
+        Optional[float],
+        typer.Option(
+            help="Largest factorisation, in billions of nodes * dim^2 * iterations; 0 for no limit."
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Train even if memory will not suffice.")] = False,
     data_dir: Annotated[Optional[str], typer.Option(help="Where named data sets already are.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run exactly.")] = False,
     threads: Annotated[Optional[int], typer.Option(help="Threads; default all cores.")] = None,
@@ -44,15 +66,66 @@ def train(
     """Train a recommender within a parameter budget and measure it."""
     from sparserec.cli.configure import configure
     from sparserec.cli.show import print_record
-    from sparserec.training.run import train_run
+    from sparserec.export.sizes import parse_size
+    from sparserec.planning.estimate import NMF_LIMIT
+    from sparserec.planning.plan import Wishes
     from sparserec.training.threads import use_threads
+    from sparserec.training.warm_start import open_warm_start
 
     options = {
         "data": data, "base": base, "method": method, "density": density, "dim": dim, "recipe.epochs": epochs,
         "recipe.preset": recipe, "protocol": protocol, "seed": seed,
     }  # fmt: skip
-    settings = configure(config, options, assignments or [])
-    folder = run_dir or Path("runs") / f"{Path(settings.data).stem}-{settings.method}-{settings.digest()[:8]}"
+    old = open_warm_start(warm) if warm is not None else None
+    inherited = old.inherited(base, method) if old is not None else None
+    settings = configure(config, options, assignments or [], inherited)
     use_threads(threads)
-    finished = train_run(settings, folder, data_dir=data_dir, resume=resume, quiet=quiet)
-    print_record(finished.record, folder, as_json)
+    wishes = Wishes(
+        None if budget is None else parse_size(budget), _target(target), _wish(old, dim), density,
+        NMF_LIMIT if nmf_limit is None else nmf_limit, old is None, force,
+    )  # fmt: skip
+    record, folder = _train(settings, wishes, old, items, run_dir, data_dir, resume, quiet)
+    print_record(record, folder, as_json)
+    if budget is not None and not as_json:
+        everyone = " --include-everyones-history" if target == "full" else ""
+        print(f"next: sparserec export {folder} --mode {target} --budget {budget}{everyone}")
+
+
+def _target(text: str) -> Target:
+    from sparserec.errors import SettingError
+
+    if text not in ("items", "full"):
+        raise SettingError(f"--for {text!r}: a file is made for items or full")
+    return text  # type: ignore[return-value]
+
+
+def _wish(old: WarmStart | None, dim: int | None) -> int | None:
+    """A dimension that a budget cannot change: the user's, or that of the run to go on from."""
+    return dim if old is None or dim is not None else old.run.config.dim
+
+
+def _train(
+    settings: RunConfig, wishes: Wishes, old: WarmStart | None, items: Path | None, run_dir: Path | None,
+    data_dir: str | None, resume: bool, quiet: bool,
+) -> tuple[dict[str, Any], Path]:  # fmt: skip
+    """Read the data, settle what depends on its size, train."""
+    from sparserec.data import read_item_info, resolve
+    from sparserec.memory import peak_of, resident_bytes
+    from sparserec.planning.plan import plan_run
+    from sparserec.training.records import say
+    from sparserec.training.run import train_run
+
+    peaks: dict[str, int] = {}
+    baseline = resident_bytes()
+    with peak_of(peaks, "read", baseline):
+        source = resolve(settings.data, data_dir=data_dir, **settings.read)
+        if items is not None:
+            source = source.with_item_info(read_item_info(items, source.train.item_ids))
+    plan = plan_run(settings, source, wishes)
+    say("\n".join(plan.said), quiet or not plan.said)
+    settings = plan.config if old is None else old.configure(plan.config)
+    folder = run_dir or Path("runs") / f"{Path(settings.data).stem}-{settings.method}-{settings.digest()[:8]}"
+    finished = train_run(
+        settings, folder, source, data_dir, resume, quiet, warm=old, peaks=peaks, baseline=baseline
+    )
+    return finished.record, folder

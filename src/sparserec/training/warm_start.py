@@ -10,7 +10,7 @@ Whoever was trained on must not be tested on: pairs the old run trained on stay 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,18 +96,16 @@ class Continued:
     inner: Method
     run: Trained
     wants_factors: int = 0
+    name: str = field(init=False)
+    settings: Settings = field(init=False)
+    sparse_state: bool = field(init=False)
 
-    @property
-    def name(self) -> str:
-        return self.inner.name
-
-    @property
-    def settings(self) -> Settings:
-        return self.inner.settings
-
-    @property
-    def sparse_state(self) -> bool:
-        return self.inner.sparse_state
+    def __post_init__(self) -> None:
+        self.name, self.settings, self.sparse_state = (
+            self.inner.name,
+            self.inner.settings,
+            self.inner.sparse_state,
+        )
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         """The same phases; the first is scored before its first step, for it may already be the best."""
@@ -188,7 +186,8 @@ def _extended(old: Split, source: Source, seed: int) -> Split:
             mask | _among(keys, _keys(part.users, part.items, merged.n_items))
             for mask, part in zip(known, (added.train, added.valid, added.test))
         ]
-    return Split.of(*(merged.select(mask) for mask in parts), "resplit", seed)
+    train, valid, test = (merged.select(mask) for mask in parts)
+    return Split.of(train, valid, test, "resplit", seed)
 
 
 def _keep_trained(old: Split, split: Split) -> tuple[Split, int]:
@@ -201,10 +200,10 @@ def _keep_trained(old: Split, split: Split) -> tuple[Split, int]:
     if not moved:
         return split, 0
     joined = [train, *(part.select(mask) for part, mask in zip(held_out, leaked))]
-    times = [part.timestamps for part in joined]
+    times = [part.timestamps for part in joined if part.timestamps is not None]
     whole = Interactions.from_codes(
         np.concatenate([part.users for part in joined]), np.concatenate([part.items for part in joined]),
-        train.user_ids, train.item_ids, None if any(one is None for one in times) else np.concatenate(times),
+        train.user_ids, train.item_ids, np.concatenate(times) if len(times) == len(joined) else None,
         train.item_info,
     )  # fmt: skip
     valid, test = (part.select(~mask) for part, mask in zip(held_out, leaked))

@@ -1,0 +1,117 @@
+"""sparserec estimate: what a run will take, before it is started."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Optional
+
+import typer
+
+if TYPE_CHECKING:
+    from sparserec.planning.estimate import Estimate
+    from sparserec.planning.sizes import Sizes
+    from sparserec.training.config import RunConfig
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(estimate)
+
+
+def estimate(
+    data: Annotated[Optional[str], typer.Argument(help="A named data set or a path.")] = None,
+    users: Annotated[Optional[int], typer.Option(help="Instead of data: how many users.")] = None,
+    items: Annotated[Optional[int], typer.Option(help="Instead of data: how many items.")] = None,
+    interactions: Annotated[
+        Optional[int], typer.Option(help="Instead of data: how many interactions.")
+    ] = None,
+    base: Annotated[Optional[str], typer.Option(help="Base recommender.")] = None,
+    method: Annotated[Optional[str], typer.Option(help="How the parameter budget is spent.")] = None,
+    density: Annotated[Optional[float], typer.Option(help="Share of the full table that is kept.")] = None,
+    dim: Annotated[Optional[int], typer.Option(help="Columns of the full table.")] = None,
+    epochs: Annotated[Optional[int], typer.Option(help="Length of a full training.")] = None,
+    recipe: Annotated[Optional[str], typer.Option(help="Named recipe: default or paper.")] = None,
+    protocol: Annotated[Optional[str], typer.Option(help="Split protocol.")] = None,
+    config: Annotated[Optional[Path], typer.Option(help="TOML file with settings.")] = None,
+    assignments: Annotated[
+        Optional[list[str]], typer.Option("--set", help="Any setting, as key=value; repeatable.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every method, and every base.")] = False,
+    no_time: Annotated[bool, typer.Option("--no-time", help="Memory only: nothing is measured.")] = False,
+    nmf_limit: Annotated[
+        Optional[float],
+        typer.Option(
+            help="Largest factorisation, in billions of nodes * dim^2 * iterations; 0 for no limit."
+        ),
+    ] = None,
+    data_dir: Annotated[Optional[str], typer.Option(help="Where named data sets already are.")] = None,
+    threads: Annotated[Optional[int], typer.Option(help="Threads; default all cores.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")] = False,
+) -> None:
+    """Say how much memory a run needs in each phase and about how long it takes on this machine."""
+    from sparserec.cli.configure import configure
+    from sparserec.planning.estimate import NMF_LIMIT, estimate_all, limit_nmf, usable_bytes
+    from sparserec.planning.estimate import estimate as estimate_one
+    from sparserec.training.threads import use_threads
+
+    options = {
+        "data": data, "base": base, "method": method, "density": density, "dim": dim, "recipe.epochs": epochs,
+        "recipe.preset": recipe, "protocol": protocol,
+    }  # fmt: skip
+    settings = configure(config, options, assignments or [])
+    use_threads(threads)
+    sizes = _sizes(settings, (users, items, interactions), data_dir)
+    settings, said = limit_nmf(settings, sizes, NMF_LIMIT if nmf_limit is None else nmf_limit)
+    found = (
+        estimate_all(settings, sizes, not no_time) if every else [estimate_one(settings, sizes, not no_time)]
+    )
+    free = usable_bytes()
+    if as_json:
+        whole: Any = [one.as_dict() for one in found]
+        typer.echo(json.dumps({"estimates": whole, "free_memory": free, "note": said}))
+        return
+    _print(sizes, found, said, free)
+
+
+def _sizes(
+    settings: RunConfig, given: tuple[int | None, int | None, int | None], data_dir: str | None
+) -> Sizes:
+    """Sizes from numbers, from the catalogue, or from reading the data."""
+    from sparserec.data.named import resolve
+    from sparserec.errors import SettingError
+    from sparserec.planning.sizes import TRAIN_SHARE, Sizes
+
+    users, items, interactions = given
+    if users and items and interactions:
+        train = round(TRAIN_SHARE * interactions)
+        return Sizes(users, items, train, interactions - train, id_bytes=8 * (users + items))
+    if any(given):
+        raise SettingError("give --users, --items and --interactions together, or the data")
+    known = (
+        None
+        if Path(settings.data).exists() or settings.read
+        else Sizes.of_named(settings.data, settings.protocol)
+    )
+    if known is not None:
+        return known
+    return Sizes.of_source(resolve(settings.data, data_dir=data_dir, **settings.read), settings.protocol)
+
+
+def _print(sizes: Sizes, found: list[Estimate], said: str | None, free: int | None) -> None:
+    from sparserec.planning.sizes import show_bytes, show_seconds
+
+    typer.echo(f"{sizes.users:,} users, {sizes.items:,} items, {sizes.interactions:,} interactions")
+    if said:
+        typer.echo(f"note: {said}")
+    if len(found) == 1:
+        typer.echo("\n".join(found[0].lines()))
+    else:
+        typer.echo(f"{'base':9} {'method':12} {'memory':>9} {'largest':>9} {'time':>8}")
+        for one in found:
+            taken = "" if one.all_seconds is None else show_seconds(one.all_seconds)
+            typer.echo(
+                f"{one.base:9} {one.method:12} {show_bytes(one.peak):>9} {one.peak_phase:>9} {taken:>8}"
+            )
+    if free is not None:
+        typer.echo(f"free memory here: {show_bytes(free)}")

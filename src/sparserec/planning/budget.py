@@ -1,0 +1,210 @@
+"""`train --budget 1MB`: the dimension and density whose exported file will fit.
+
+The file's size is known before training: ids, titles, degrees and header are what they are, and vectors take a fixed
+number of bytes a row for a given dimension, cut and precision. How good the result is can only be measured, which is
+what `export --budget` does afterwards. The rules here keep what measuring on Gowalla showed: 128 columns are worth
+having as long as a twelfth of them can be shipped (12 of 128 entries at 4 bits lose 2.3 % of recall, 16 lose 2 %, 32
+lose 0.3 %), fewer columns lose more than a cut does, and entries beyond what is shipped need not be trained.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from sparserec.data import Interactions, ItemInfo, Source
+from sparserec.device.graph import encode_graph, smallest_counts
+from sparserec.device.ids import id_tensors
+from sparserec.device.text import text_tensors
+from sparserec.errors import SettingError
+from sparserec.planning.sizes import TRAIN_SHARE, show_bytes
+from sparserec.table.storage import SCALE_BYTES
+
+Target = Literal["items", "full"]
+DIMS = (128, 64, 32, 16, 8)
+"""Tried in this order; the paper's dimension first."""
+HEADER_BYTES = 6000
+"""Header, card with metrics, golden queries: 4 to 6 kB in files of all modes."""
+SMALLEST_CUT = 1 / 12
+"""Share of a vector's entries below which fewer columns are the better use of the bytes."""
+DENSITIES = (1 / 16, 1 / 4)
+SAMPLED_USERS = 20_000
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen for a budget, and where its bytes go."""
+
+    target: Target
+    budget: int
+    dim: int
+    density: float
+    bits: int
+    keep: int
+    """Entries of an item vector in the file (`items`), or mean entries of a row of the table (`full`)."""
+    sections: dict[str, int]
+    why: str
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.sections.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        return {**asdict(self), "bytes": self.bytes}
+
+    def lines(self) -> list[str]:
+        """The choice as lines to print."""
+        parts = ", ".join(f"{name} {show_bytes(size)}" for name, size in self.sections.items() if size)
+        return [
+            f"budget {show_bytes(self.budget)} for a file of mode {self.target}: "
+            f"dim {self.dim}, density {self.density:.4g}",
+            f"  {self.why}",
+            f"  about {show_bytes(self.bytes)}: {parts}",
+        ]
+
+
+def row_bytes(dim: int, keep: int, bits: int) -> float:
+    """Bytes of one row with `keep` entries in the smallest encoding: bitmask, index or dense; and its scale."""
+    code = keep * bits / 8
+    index = keep * (1 if dim <= 256 else 2)
+    return min(-(-dim // 8) + code, index + code, dim * bits / 8) + SCALE_BYTES
+
+
+def choose(source: Source, target: Target, budget: int, protocol: str, dim: int | None = None) -> Choice:
+    """Dimension and density for a file of at most `budget` bytes; `dim` fixes the dimension."""
+    merged = source.merged()
+    fixed = fixed_sections(merged, merged.item_info, target, protocol)
+    dims = DIMS if dim is None else (dim,)
+    found = (
+        _for_items(merged, fixed, budget, dims)
+        if target == "items"
+        else _for_full(merged, fixed, budget, dims)
+    )
+    if found is None:
+        raise SettingError(_too_small(merged, fixed, target, budget, dims))
+    return found
+
+
+def fixed_sections(
+    data: Interactions, info: ItemInfo | None, target: Target, protocol: str
+) -> dict[str, int]:
+    """Bytes of everything in the file but the vectors."""
+    sections = {"header": HEADER_BYTES, "item ids": _id_bytes(data.item_ids.external())}
+    if info is not None and info.titles is not None:
+        sections["titles"] = _size(text_tensors("item.title", info.titles))
+    if info is not None and info.tags is not None:
+        names = sorted({tag for tags in info.tags for tag in tags})
+        sections["tags"] = _size(text_tensors("tag", names)) + data.n_items * -(-len(names) // 8)
+    share = TRAIN_SHARE if protocol in ("resplit", "temporal") else 1.0
+    if target == "items":
+        sections["degrees"] = smallest_counts(
+            np.maximum(data.item_counts() * share, 1).astype(np.int64)
+        ).nbytes
+    else:
+        sections["user ids"] = _id_bytes(data.user_ids.external())
+        sections["graph"] = graph_bytes(data, share)
+        sections["lengths"] = 4 * data.n_items
+    return sections
+
+
+def graph_bytes(data: Interactions, share: float, seed: int = 0) -> int:
+    """Bytes of the packed graph, from packing some users' interactions; `share` of them are train."""
+    rng = np.random.default_rng(seed)
+    kept = data if share >= 1.0 else data.select(rng.random(len(data)) < share)
+    if data.n_users <= SAMPLED_USERS:
+        return _size(encode_graph(kept.users, kept.items, data.n_users))
+    chosen = np.sort(rng.choice(data.n_users, SAMPLED_USERS, replace=False))
+    place = np.full(data.n_users, -1, np.int32)
+    place[chosen] = np.arange(SAMPLED_USERS, dtype=np.int32)
+    part = kept.select(place[kept.users] >= 0)
+    packed = _size(encode_graph(place[part.users], part.items, SAMPLED_USERS))
+    return round(packed * data.n_users / SAMPLED_USERS)
+
+
+def _id_bytes(ids: np.ndarray) -> int:
+    """Training renumbers, so the order of the ids is stored too; nothing is where an id is its number."""
+    backwards = ids[::-1]
+    return _size(id_tensors("id", backwards if ids.dtype.kind in "iu" else backwards.tolist())[1])
+
+
+def _size(tensors: dict[str, np.ndarray]) -> int:
+    return sum(tensor.nbytes for tensor in tensors.values())
+
+
+def _for_items(data: Interactions, fixed: dict[str, int], budget: int, dims: Sequence[int]) -> Choice | None:
+    """The largest dimension of which enough entries fit, as many as fit; 8 bits once all of them do at 4."""
+    room = (budget - sum(fixed.values())) / data.n_items
+    for dim in dims:
+        keep = _most_entries(dim, 4, room)
+        if (keep < max(1, SMALLEST_CUT * dim) and dim != dims[-1]) or keep < 1:
+            continue
+        bits = 8 if _most_entries(dim, 8, room) >= dim / 2 else 4
+        keep = _most_entries(dim, bits, room)
+        vectors = round(data.n_items * row_bytes(dim, keep, bits))
+        density = float(np.clip(keep / dim, *DENSITIES))
+        why = (
+            f"{room:.1f} bytes an item hold {keep} of {dim} entries at {bits} bits; the table is trained at the density "
+            f"that will be shipped, within {DENSITIES[0]:g} and {DENSITIES[1]:g}"
+        )
+        return Choice("items", budget, dim, density, bits, keep, fixed | {"vectors": vectors}, why)
+    return None
+
+
+def _most_entries(dim: int, bits: int, room: float) -> int:
+    """The most entries of a row that fit `room` bytes."""
+    return max((keep for keep in range(1, dim + 1) if row_bytes(dim, keep, bits) <= room), default=0)
+
+
+def _for_full(data: Interactions, fixed: dict[str, int], budget: int, dims: Sequence[int]) -> Choice | None:
+    """The largest dimension that can have a sixteenth of its entries at 8 bits, else at 4."""
+    rows = data.n_users + data.n_items
+    room = (budget - sum(fixed.values())) / rows
+    for dim in dims:
+        for bits in (8, 4):
+            density = _largest_density(dim, bits, room)
+            if density < DENSITIES[0] and not (dim == dims[-1] and bits == 4 and density * dim >= 1):
+                continue
+            density = min(density, 0.5)
+            table = round(rows * _mean_row_bytes(dim, density, bits))
+            why = (
+                f"{room:.1f} bytes a user or item hold {density * dim:.1f} of {dim} entries at {bits} bits, after the "
+                f"graph ({show_bytes(fixed['graph'])})"
+            )
+            keep = round(density * dim)
+            return Choice("full", budget, dim, density, bits, keep, fixed | {"table": table}, why)
+    return None
+
+
+def _mean_row_bytes(dim: int, density: float, bits: int) -> float:
+    """Rows differ in length, so an index needs a count of each."""
+    entries = density * dim
+    code = entries * bits / 8
+    index = entries * (1 if dim <= 256 else 2) + 1
+    return min(-(-dim // 8) + code, index + code, dim * bits / 8) + SCALE_BYTES
+
+
+def _largest_density(dim: int, bits: int, room: float) -> float:
+    """The density at which a mean row takes `room` bytes, in steps of 1/1024 of the table, 0 where none does."""
+    steps = [step / 1024 for step in range(1, 1025)]
+    return max((density for density in steps if _mean_row_bytes(dim, density, bits) <= room), default=0.0)
+
+
+def _too_small(
+    data: Interactions, fixed: dict[str, int], target: Target, budget: int, dims: Sequence[int]
+) -> str:
+    rows = data.n_items if target == "items" else data.n_users + data.n_items
+    least = round(sum(fixed.values()) + rows * row_bytes(min(dims), 1, 4)) + 1
+    parts = ", ".join(
+        f"{name} {show_bytes(size)}" for name, size in sorted(fixed.items(), key=lambda kv: -kv[1])
+    )
+    advice = (
+        "leave titles and tags out" if "titles" in fixed else "use integer ids" if fixed["item ids"] else ""
+    )
+    other = " or --for items, which needs no graph" if target == "full" else ""
+    return (
+        f"--budget {show_bytes(budget)} is too small for a file of mode {target}: the least is {least:,} bytes "
+        f"({show_bytes(least)}), of which {parts}; raise the budget{', ' + advice if advice else ''}{other}"
+    )

@@ -1,0 +1,182 @@
+"""What a run will take on this machine, before it is started: memory by phase and role, and time."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from sparserec.errors import SettingError
+from sparserec.memory import free_bytes
+from sparserec.methods import METHODS, make_method
+from sparserec.planning.memory_plan import plan_memory
+from sparserec.planning.miniature import plan_phases, with_settings
+from sparserec.planning.sizes import Sizes, show_bytes, show_seconds
+from sparserec.planning.timing import World, make_world, plan_seconds, step_times
+from sparserec.recommenders import RECOMMENDERS, make_recommender
+from sparserec.table import Ledger, total
+from sparserec.training.config import RunConfig
+
+NMF_LIMIT = 200.0
+"""Largest factorisation, in billions of nodes * rank^2 * iterations: some ten minutes. Gowalla at rank 128 has 58."""
+FEWEST_ITERATIONS = 3
+"""Three already give the factors their density on Gowalla (.11); the order of magnitude of entries comes later."""
+MEMORY_ERROR = 0.25
+TIME_FACTOR = 2.0
+"""How far off an estimate may be; measured runs are in docs/guide/budgets.md."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Memory and time of one run."""
+
+    base: str
+    method: str
+    dim: int
+    density: float
+    sizes: Sizes
+    memory: dict[str, Ledger]
+    """Bytes above an idle process, per phase and role."""
+    seconds: dict[str, float] | None
+    nmf_iterations: int
+    notes: tuple[str, ...] = ()
+
+    @property
+    def peak(self) -> int:
+        """Bytes of the largest phase."""
+        return max(total(ledger) for ledger in self.memory.values())
+
+    @property
+    def peak_phase(self) -> str:
+        return max(self.memory, key=lambda phase: total(self.memory[phase]))
+
+    @property
+    def all_seconds(self) -> float | None:
+        return None if self.seconds is None else sum(self.seconds.values())
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "base": self.base, "method": self.method, "dim": self.dim, "density": self.density, "sizes": asdict(self.sizes),
+            "memory": {phase: {**ledger, "total": total(ledger)} for phase, ledger in self.memory.items()},
+            "peak": self.peak, "peak_phase": self.peak_phase, "memory_error": MEMORY_ERROR, "seconds": self.seconds,
+            "time_factor": TIME_FACTOR, "nmf_iterations": self.nmf_iterations, "notes": list(self.notes),
+        }  # fmt: skip
+
+    def lines(self) -> list[str]:
+        """The estimate as lines to print."""
+        lines = [f"{self.method} on {self.base}, {self.dim} columns, density {self.density:g}"]
+        for phase, ledger in self.memory.items():
+            largest = sorted(ledger, key=lambda role: -ledger[role])[:3]
+            parts = ", ".join(f"{role} {show_bytes(ledger[role])}" for role in largest)
+            taken = (self.seconds or {}).get(phase)
+            about = f"{show_seconds(taken):>8}" if taken else " " * 8
+            lines.append(f"  {phase:9}{show_bytes(total(ledger)):>9} {about}   {parts}")
+        lines.append(f"  memory: {show_bytes(self.peak)} above an idle process, give or take a quarter")
+        if self.all_seconds is not None:
+            lines.append(
+                f"  time: about {show_seconds(self.all_seconds)} for all epochs, right within a factor of two; "
+                "early stopping may end it sooner"
+            )
+        return lines + [f"  note: {note}" for note in self.notes]
+
+
+def limit_nmf(config: RunConfig, sizes: Sizes, limit: float = NMF_LIMIT) -> tuple[RunConfig, str | None]:
+    """Fewer NMF iterations where the wanted number is more work than `limit`, and a sentence that says so.
+
+    Work, not seconds, is compared, so that the same data gives the same configuration on every machine. A number the
+    user gave stands.
+    """
+    wanted = make_method(config.method, config.method_settings).wants_factors
+    work = sizes.nodes * config.dim**2 / 1e9
+    if not wanted or "nmf_iterations" in config.method_settings or not limit or wanted * work <= limit:
+        return config, None
+    iterations = max(FEWEST_ITERATIONS, int(limit / work))
+    if iterations >= wanted:
+        return config, None
+    settings = {**config.method_settings, "nmf_iterations": iterations}
+    said = (
+        f"factorising {sizes.nodes:,} users and items at rank {config.dim} is long: {iterations} iterations instead of "
+        f"{wanted} (--set method_settings.nmf_iterations={wanted} for all)"
+    )
+    return config.model_copy(update={"method_settings": settings}), said
+
+
+def estimate(config: RunConfig, sizes: Sizes, timed: bool = True, world: World | None = None) -> Estimate:
+    """Memory, and with `timed` the time, of one run. Nothing of the run's size is allocated for the memory."""
+    base = make_recommender(config.base, config.base_settings)
+    nmf = make_method(config.method, config.method_settings).wants_factors
+    phases = plan_phases(config, sizes.users, sizes.items)
+    memory = plan_memory(config, sizes, base, phases, nmf)
+    seconds = None
+    if timed:
+        world = make_world(sizes, base) if world is None else world
+        seconds = plan_seconds(config, sizes, phases, nmf, step_times(config, world), world.scale)
+    return Estimate(config.base, config.method, config.dim, config.density, sizes, memory, seconds, nmf)
+
+
+def estimate_all(config: RunConfig, sizes: Sizes, timed: bool = True) -> list[Estimate]:
+    """Every method on the run's base, then the run's method on every other base; other settings are defaults."""
+    pairs = [(config.base, method) for method in METHODS]
+    pairs += [(base, config.method) for base in RECOMMENDERS if base != config.base]
+    worlds: dict[bool, World] = {}
+    found = []
+    for base, method in pairs:
+        one = with_settings(config, base, method)
+        recommender = make_recommender(base, one.base_settings)
+        if timed and recommender.self_loops not in worlds:
+            worlds[recommender.self_loops] = make_world(sizes, recommender)
+        found.append(estimate(one, sizes, timed, worlds.get(recommender.self_loops)))
+    return found
+
+
+def usable_bytes() -> int | None:
+    """Memory a run may still take: what the system has left, or less where a container has a limit of its own."""
+    free, limit = free_bytes(), _container_bytes()
+    known = [size for size in (free, limit) if size is not None]
+    return min(known) if known else None
+
+
+def _container_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """What a memory limit of the control group leaves, None where there is none."""
+    for most, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            limit = (root / most).read_text().strip()
+            if limit.isdigit() and int(limit) < 1 << 60:
+                return max(0, int(limit) - int((root / used).read_text()))
+        except (OSError, ValueError):
+            continue
+    return None
+
+
+def refuse_if_too_big(found: Estimate, usable: int | None) -> None:
+    """Raise with the estimate when a run cannot fit, even if the estimate is too high by its margin."""
+    if usable is None or found.peak * (1.0 - MEMORY_ERROR) <= usable:
+        return
+    raise SettingError(
+        "\n".join(
+            [
+                f"this run needs about {show_bytes(found.peak)} of memory ({found.peak_phase}), and "
+                f"{show_bytes(usable)} are free",
+                *found.lines(),
+                f"what helps: {_advice(found)}; --force goes on anyway",
+            ]
+        )
+    )
+
+
+def _advice(found: Estimate) -> str:
+    ledger = found.memory[found.peak_phase]
+    if found.peak_phase == "nmf":
+        return "--set method_settings.init=uniform (no factorisation), a smaller --dim"
+    if found.peak_phase == "read":
+        return "fewer interactions (--set read.core=5), or a machine with more memory"
+    largest = max(ledger, key=lambda role: ledger[role])
+    if largest in ("graph", "interactions", "last hop", "batches", "sorting"):
+        return "fewer interactions (--set read.core=5)"
+    if found.method != "sparserec" and not make_method(found.method).sparse_state:
+        return "--method sparserec, which holds no dense table, or a smaller --dim"
+    return "a smaller --dim or --density"

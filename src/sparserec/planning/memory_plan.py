@@ -1,0 +1,143 @@
+"""Bytes per phase of a run, by role: formulas over its sizes with the constants that measured runs gave.
+
+Phases follow each other, so a run needs the largest of them. The factorisation is a process of its own while the
+parent waits with the interactions; both must fit, and so it stands as a phase that includes what the parent holds.
+"""
+
+from __future__ import annotations
+
+from sparserec.evaluation.ranking import tile_shape
+from sparserec.graph.filter import automatic_width
+from sparserec.planning.miniature import NMF_DENSITY, PhasePlan
+from sparserec.planning.sizes import Sizes
+from sparserec.recommenders import Recommender
+from sparserec.recommenders.info_nce import CHUNK_BYTES
+from sparserec.table import Ledger, total
+from sparserec.training.config import RunConfig
+
+READ_BYTES = 56
+"""Per interaction while reading and splitting: columns as read, numbers, one sort of them."""
+COMPILED_BYTES = 70 << 20
+"""Machine code of the kernels and the first-use state of torch, in every phase that computes."""
+CHILD_BYTES = 150 << 20
+"""A Python with numpy, scipy and scikit-learn in it."""
+FACTOR_COPIES = 2.6
+"""Dense (nodes, rank) arrays alive in an iteration of coordinate descent: measured 2.5 (sample) and 2.6 (Gowalla)."""
+RANK_SCRATCH = 32 << 20
+"""Tiles of scores in full ranking; evaluation.top_items keeps to it."""
+FACTOR_ENTRY_BYTES = 70
+"""Per non-zero of the factors while they are scaled, cut and sorted into the first support."""
+
+
+def plan_memory(
+    config: RunConfig, sizes: Sizes, base: Recommender, phases: list[PhasePlan], nmf: int
+) -> dict[str, Ledger]:
+    """Bytes of each phase of the run by role; `nmf` is the iterations of the factorisation, 0 for none."""
+    held = interactions_held(sizes)
+    graph = graph_bytes(sizes, base)
+    plans = {"read": {"interactions": held, "reading": READ_BYTES * sizes.interactions}}
+    if nmf:
+        plans["nmf"] = {"interactions": held, "child": nmf_bytes(sizes, config.dim)}
+    plans["init"] = init_bytes(config, sizes, graph, held, nmf)
+    plans["train"] = max(
+        (train_bytes(config, sizes, base, phase, graph, held) for phase in phases), key=total
+    )
+    plans["evaluate"] = max(
+        (
+            evaluate_bytes(sizes, base, phase, graph, held)
+            for phase in phases
+            if phase.validated or phase is phases[-1]
+        ),
+        key=total,
+    )
+    return plans
+
+
+def interactions_held(sizes: Sizes) -> int:
+    """The source and the numbered split: two int32 arrays each, a time beside them where there are times, and ids."""
+    each = 8 + (8 if sizes.timed else 0)
+    return 2 * each * sizes.interactions + 3 * sizes.id_bytes + 16 * sizes.nodes
+
+
+def graph_bytes(sizes: Sizes, base: Recommender) -> int:
+    """int32 offsets and neighbours, float32 weights."""
+    entries = 2 * sizes.train + base.self_loops * sizes.nodes
+    return 8 * entries + 4 * (sizes.nodes + 1)
+
+
+def nmf_bytes(sizes: Sizes, rank: int) -> int:
+    """The child process: matrix (twice while it is built), factors and their copies, then the non-zeros written."""
+    factors = 4.0 * sizes.nodes * rank
+    non_zeros = 26 * NMF_DENSITY * sizes.nodes * rank
+    return CHILD_BYTES + 28 * sizes.train + round(max(FACTOR_COPIES * factors, 2 * factors + non_zeros))
+
+
+def init_bytes(config: RunConfig, sizes: Sizes, graph: int, held: int, nmf: int) -> Ledger:
+    """Building the graph and the first support."""
+    ledger = {"interactions": held, "graph": graph, "sorting": 24 * sizes.train}
+    if nmf:
+        ledger["factors"] = round(FACTOR_ENTRY_BYTES * NMF_DENSITY * sizes.nodes * config.dim)
+    return ledger
+
+
+def train_bytes(
+    config: RunConfig, sizes: Sizes, base: Recommender, phase: PhasePlan, graph: int, held: int
+) -> Ledger:
+    """The ledger of a step, and what lives beside it."""
+    dim, width = phase.table_dim, automatic_width(sizes.nodes, phase.table_dim)
+    rows = batch_rows(config.recipe.batch_size, sizes, base)
+    settings = base.settings.model_dump()
+    spare = 1 if settings.get("decay_rows") == "all" and settings.get("loss") == "info_bpr" else 0
+    layers = max(len(tap) for tap in base.taps) - 1
+    return {
+        **phase.table,
+        "scratch": 4 * (2 + spare) * sizes.nodes * width,
+        "rows": 2 * 4 * len(base.taps) * rows * dim,
+        "graph": graph,
+        "interactions": held,
+        "batches": 4 * sizes.train + 8 * sizes.nodes + 64 * config.recipe.batch_size,
+        "last hop": min(8 * 2 * sizes.train, graph) if layers else 0,
+        "loss": loss_bytes(config.recipe.batch_size, sizes, base, rows, dim),
+        "compiled code": COMPILED_BYTES,
+    }
+
+
+def batch_rows(batch: int, sizes: Sizes, base: Recommender) -> int:
+    """Distinct users and items a batch asks for, expected."""
+    draws = base.sampling
+    negatives = -(-batch // draws.group_size) * draws.negatives_per_edge
+    return round(_distinct(sizes.users, batch) + _distinct(sizes.items, batch + negatives))
+
+
+def _distinct(available: int, drawn: int) -> float:
+    return available * (1.0 - (1.0 - 1.0 / available) ** drawn)
+
+
+def loss_bytes(batch: int, sizes: Sizes, base: Recommender, rows: int, dim: int) -> int:
+    """What the loss allocates beside outputs and gradients: gathered pairs, or tiles of a contrast."""
+    if len(base.taps) > 1:
+        return 6 * 4 * rows * dim + 2 * CHUNK_BYTES
+    return 3 * 4 * min(batch, rows) * dim
+
+
+def evaluate_bytes(sizes: Sizes, base: Recommender, phase: PhasePlan, graph: int, held: int) -> Ledger:
+    """Vectors of all nodes, one filter, tiles of scores, and the table (twice: as it is and quantised)."""
+    width = automatic_width(sizes.nodes, phase.table_dim)
+    values = phase.table.get("values", 0)
+    return {
+        **phase.table,
+        "quantised": 5 * values,
+        "vectors": 4 * sizes.nodes * phase.table_dim,
+        "scratch": 4 * 4 * sizes.nodes * width,
+        "scores": score_bytes(sizes, phase.table_dim) + 4 * 30 * sizes.ranked_users,
+        "graph": graph,
+        "interactions": held,
+        "batches": 4 * sizes.train + 8 * sizes.nodes,
+        "compiled code": COMPILED_BYTES,
+    }
+
+
+def score_bytes(sizes: Sizes, dim: int) -> int:
+    """Tiles of scores and the vectors of the users in them."""
+    chunk, block = tile_shape(sizes.ranked_users, sizes.items, dim, 20, RANK_SCRATCH)
+    return 4 * chunk * (block + dim + 21)

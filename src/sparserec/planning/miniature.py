@@ -1,0 +1,130 @@
+"""What a method holds and how long it trains, found by letting it build its tables on a miniature of the data.
+
+Every table is linear in its rows, so two miniatures of different size give bytes per row and what does not grow, role
+by role, for any method there is or will be, without a second description of it that could go out of date.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sparserec.data import IdMap, Interactions
+from sparserec.exploration.nmf import Factors, NmfInfo
+from sparserec.methods import Context, Method, Phase, PhaseResult, make_method
+from sparserec.recommenders import Recommender, make_recommender
+from sparserec.table import Ledger, Table
+from sparserec.training.config import RunConfig
+
+NMF_DENSITY = 0.13
+"""Share of entries of both factors that are not zero: .12 on Gowalla, .16 on the built-in sample, rank 128."""
+MOST_PHASES = 500
+
+
+@dataclass(frozen=True)
+class PhasePlan:
+    """One phase of a method on data of the real size."""
+
+    name: str
+    epochs: int
+    validated: bool
+    table: Ledger
+    """Bytes of its table by role."""
+    table_dim: int
+
+
+def synthetic_train(users: int, items: int, pairs: int, seed: int = 0) -> Interactions:
+    """Made-up interactions: a few popular items, and groups of users who keep to groups of items, as in real logs.
+
+    Groups lie together in the numbering, as they do after ordering by factor: it decides how the multiply uses caches.
+    """
+    rng = np.random.default_rng(seed)
+    count = int(pairs * 1.15) + 16
+    who = np.minimum((rng.random(count) ** 1.5 * users).astype(np.int64), users - 1)
+    busy = rng.permutation(users)[who]  # busy users are everywhere, not at the front
+    groups = max(1, min(64, items // 8))
+    width = items / groups
+    inside = rng.random(count) < 0.6
+    place = rng.random(count) ** 2.0
+    start = np.where(inside, (busy * groups // users) * width, 0.0)
+    what = (start + place * np.where(inside, width, float(items))).astype(np.int64)
+    pairs = min(pairs, users * items // 2)
+    both = np.unique(busy * items + np.minimum(what, items - 1))
+    while len(both) < pairs:
+        both = np.unique(np.concatenate([both, rng.integers(0, users * items, pairs)]))
+    if len(both) > pairs:
+        both = np.sort(rng.choice(both, pairs, replace=False))
+    left, right = np.divmod(both, items)
+    ids = IdMap(np.arange(users)), IdMap(np.arange(items))
+    return Interactions(left.astype(np.int32), right.astype(np.int32), *ids)
+
+
+def synthetic_factors(users: int, items: int, rank: int, seed: int = 0) -> Factors:
+    """Non-zeros of a factorisation nobody made, as many as a real one has."""
+    rng = np.random.default_rng(seed)
+    count = max(rank, round(NMF_DENSITY * (users + items) * rank))
+    flat = np.unique(rng.integers(0, (users + items) * rank, count))
+    rows, columns = np.divmod(flat, rank)
+    values = rng.random(len(flat), np.float32) + np.float32(0.1)
+    info = NmfInfo(0.0, 0, NMF_DENSITY, NMF_DENSITY, 0, cached=True)
+    return Factors(rows.astype(np.int32), columns.astype(np.int16), values, rank, info)
+
+
+def make_context(config: RunConfig, train: Interactions, method: Method, recommender: Recommender) -> Context:
+    """A context as the loop would make it."""
+    users, items, dim, seed = train.n_users, train.n_items, config.dim, config.seed
+    factors = synthetic_factors(users, items, dim) if method.wants_factors else None
+    return Context(
+        train=train, dim=dim, density=config.density, epochs=config.recipe.epochs, steps_per_epoch=10, seed=seed,
+        initial=lambda width: recommender.initial(seed, users, items, width), factors=factors,
+    )  # fmt: skip
+
+
+def phases_of(method: Method, context: Context) -> list[tuple[Phase, Table]]:
+    """All phases of a method with the table each starts from, none of them trained."""
+    done: list[PhaseResult] = []
+    found: list[tuple[Phase, Table]] = []
+    while len(done) < MOST_PHASES and (phase := method.next_phase(context, done)) is not None:
+        follows = len(done) - 1 if phase.follows is None else phase.follows
+        found.append((phase, method.start(context, phase, found[follows][1] if done else None)))
+        done.append(PhaseResult(phase.name, phase.epochs, 0.1, phase.kept))
+    return found
+
+
+def plan_phases(config: RunConfig, users: int, items: int) -> list[PhasePlan]:
+    """The method's phases with the bytes their tables will have on `users` and `items`."""
+    recommender = make_recommender(config.base, config.base_settings)
+    share = users / (users + items)
+    nodes = min(240, users + items)
+    built = []
+    for count in (nodes, 2 * nodes):
+        some_users = min(max(round(share * count), 8), count - 8) if count >= 16 else max(1, count // 2)
+        train = synthetic_train(some_users, count - some_users, 4 * count)
+        method = make_method(config.method, config.method_settings)
+        built.append(phases_of(method, make_context(config, train, method, recommender)))
+    plans = []
+    for (phase, small), (_, large) in zip(*built):
+        table = _extrapolated(small, large, users + items)
+        plans.append(PhasePlan(phase.name, phase.epochs, phase.validated, table, small.shape.dim))
+    return plans
+
+
+def _extrapolated(small: Table, large: Table, rows: int) -> Ledger:
+    """Bytes by role on the line through two sizes."""
+    one, two = small.shape.n_rows, large.shape.n_rows
+    before, after = small.ledger(), large.ledger()
+    return {
+        role: max(0, round(size + (after.get(role, size) - size) * (rows - one) / (two - one)))
+        for role, size in before.items()
+    }
+
+
+def with_settings(config: RunConfig, base: str | None = None, method: str | None = None) -> RunConfig:
+    """The same run with another base or method, whose own settings are the defaults."""
+    changes: dict[str, object] = {}
+    if base is not None and base != config.base:
+        changes |= {"base": base, "base_settings": {}}
+    if method is not None and method != config.method:
+        changes |= {"method": method, "method_settings": {}}
+    return config.model_copy(update=changes) if changes else config

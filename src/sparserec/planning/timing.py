@@ -1,0 +1,192 @@
+"""About how long a run takes on this machine, from a second or two of measuring it.
+
+Steps, propagation, ranking and factorisation run for a moment on made-up data of the run's own size (capped, then
+scaled) and are multiplied up. What cannot be known beforehand is when early stopping ends a training: times are for
+all epochs of the recipe.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from sparserec.data import Interactions, Sampler
+from sparserec.evaluation.ranking import top_items
+from sparserec.graph import Adjacency, build_adjacency
+from sparserec.methods import make_method
+from sparserec.planning.miniature import PhasePlan, make_context, phases_of, synthetic_train
+from sparserec.planning.sizes import Sizes
+from sparserec.recommenders import Recommender, make_recommender
+from sparserec.table import Table
+from sparserec.training.config import RunConfig
+from sparserec.training.step import Stepper, propagate_all
+
+MOST_PAIRS, MOST_NODES = 1_500_000, 150_000
+"""Made-up data ends here; above it times are scaled by the share."""
+RANKED_USERS, RANKED_ITEMS = 256, 40_000
+NMF_ROWS = 3000
+NMF_OUT_OF_CACHE = 1.5
+"""A row of a long factorisation costs this much more than one of the sample, which stays in the cache."""
+
+
+@dataclass(frozen=True)
+class World:
+    """Made-up data to measure on, and how many times larger the real data is."""
+
+    train: Interactions
+    graph: Adjacency
+    scale: float
+
+
+@dataclass(frozen=True)
+class StepTimes:
+    """Measured seconds, at the run's full number of columns."""
+
+    step: float
+    propagate: float
+    phase: str
+
+
+def make_world(sizes: Sizes, base: Recommender) -> World:
+    """Data of the run's size, or smaller by the same factor in users, items and pairs."""
+    scale = max(sizes.train / MOST_PAIRS, sizes.nodes / MOST_NODES, 1.0)
+    users, items = max(2, round(sizes.users / scale)), max(2, round(sizes.items / scale))
+    train = synthetic_train(users, items, max(4, round(sizes.train / scale)))
+    return World(train, build_adjacency(train, base.self_loops), scale)
+
+
+def seconds_of(work: Callable[[], object], least: float = 0.15, most_runs: int = 5) -> float:
+    """Seconds of one run, the quickest of a few after one that does not count (it loads compiled code)."""
+    work()
+    best, spent = float("inf"), 0.0
+    for _ in range(most_runs):
+        began = time.perf_counter()
+        work()
+        taken = time.perf_counter() - began
+        best, spent = min(best, taken), spent + taken
+        if spent >= least:
+            break
+    return best
+
+
+def step_times(config: RunConfig, world: World) -> list[StepTimes]:
+    """Seconds of a step of every phase that trains; columns are few here and the time is carried on to all of them."""
+    base = make_recommender(config.base, config.base_settings)
+    draws = base.sampling
+    batch = min(config.recipe.batch_size, len(world.train))
+    sampler = Sampler(
+        world.train, batch, 0, config.recipe.batches, draws.negatives_per_edge, draws.group_size, draws.reject
+    )
+    sampler.batch(0, 0)  # shuffles the epoch's edges: paid once an epoch, not once a step
+    dims = sorted({max(1, config.dim // 4), max(1, config.dim // 2)})
+    measured = [_measure(config.model_copy(update={"dim": dim}), base, world, sampler) for dim in dims]
+    return [_to_full(config.dim, dims, points) for points in zip(*measured)]
+
+
+def _measure(config: RunConfig, base: Recommender, world: World, sampler: Sampler) -> list[StepTimes]:
+    method = make_method(config.method, config.method_settings)
+    context = make_context(config, world.train, method, base)
+    found: list[StepTimes] = []
+    for phase, table in phases_of(method, context):
+        if phase.epochs == 0 or any(phase.name == one.phase for one in found):
+            continue
+        stepper, count = Stepper(base, world.graph, table, 0), [0]
+
+        def step(stepper: Stepper = stepper, count: list[int] = count) -> None:
+            count[0] += 1
+            stepper.run(sampler.batch(0, count[0] % sampler.steps_per_epoch), count[0], 0.001)
+
+        def whole(table: Table = table) -> None:
+            propagate_all(base, world.graph, table)
+
+        found.append(StepTimes(seconds_of(step), seconds_of(whole, 0.05), phase.name))
+    return found
+
+
+def _to_full(dim: int, dims: list[int], points: tuple[StepTimes, ...]) -> StepTimes:
+    """On the line through the measured widths; never less than the wider one."""
+    first, last = points[0], points[-1]
+    if len(points) == 1:
+        share = dim / dims[0]
+        return StepTimes(first.step * share, first.propagate * share, first.phase)
+    more = (dim - dims[1]) / (dims[1] - dims[0])
+    return StepTimes(
+        last.step + max(0.0, last.step - first.step) * more,
+        last.propagate + max(0.0, last.propagate - first.propagate) * more,
+        first.phase,
+    )
+
+
+def rank_seconds(sizes: Sizes, dim: int) -> float:
+    """Seconds to rank all items for all users with held-out ones."""
+    rng = np.random.default_rng(0)
+    items = torch.from_numpy(rng.standard_normal((min(sizes.items, RANKED_ITEMS), dim), np.float32))
+    users = torch.from_numpy(rng.standard_normal((min(sizes.users, RANKED_USERS), dim), np.float32))
+    ids = np.arange(len(users), dtype=np.int32)
+    taken = seconds_of(
+        lambda: top_items(
+            lambda some: users[torch.from_numpy(some).long()], items, ids, min(20, len(items)), []
+        ),
+        0.1,
+    )
+    return taken * sizes.ranked_users / len(users) * sizes.items / len(items)
+
+
+def nmf_seconds(sizes: Sizes, rank: int, iterations: int) -> float:
+    """Seconds of the factorisation: its time goes with nodes * rank^2, so a few rows tell it."""
+    import scipy.sparse
+    from sklearn.decomposition import non_negative_factorization
+
+    scale = max(1.0, sizes.nodes / NMF_ROWS)
+    shape = max(2, round(sizes.users / scale)), max(2, round(sizes.items / scale))
+    train = synthetic_train(*shape, max(2, min(round(sizes.train / scale), shape[0] * shape[1] // 4)))
+    ones = np.ones(len(train), np.float32)
+    matrix = scipy.sparse.csr_matrix((ones, (train.users, train.items)), shape=shape)
+    rng = np.random.default_rng(0)
+    left = np.abs(rng.standard_normal((shape[0], rank), np.float32))
+    right = np.abs(rng.standard_normal((rank, shape[1]), np.float32))
+
+    def iterate() -> None:
+        non_negative_factorization(
+            matrix,
+            W=left.copy(),
+            H=right.copy(),
+            init="custom",
+            n_components=rank,
+            max_iter=1,
+            tol=0.0,
+            solver="cd",
+        )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        taken = seconds_of(iterate, 0.1, 3)
+    return taken * scale * iterations * (NMF_OUT_OF_CACHE if scale > 2 else 1.0)
+
+
+def plan_seconds(
+    config: RunConfig, sizes: Sizes, phases: list[PhasePlan], nmf: int, steps: list[StepTimes], scale: float
+) -> dict[str, float]:
+    """Seconds of each part of the run, at most: early stopping may end it before."""
+    per_epoch = -(-sizes.train // config.recipe.batch_size)
+    by_name = {one.phase: one for one in steps}
+    ranking = rank_seconds(sizes, phases[-1].table_dim)
+    train = evaluations = propagation = 0.0
+    for phase in phases:
+        times = by_name.get(phase.name)
+        train += phase.epochs * per_epoch * (times.step * scale if times else 0.0)
+        count = -(-phase.epochs // config.recipe.validate_every) if phase.validated and sizes.held_out else 0
+        evaluations += count
+        propagation += count * (times.propagate * scale if times else 0.0)
+    tests = 3  # float, int8, int4
+    last = steps[-1].propagate * scale if steps else 0.0
+    return {
+        "nmf": nmf_seconds(sizes, config.dim, nmf) if nmf else 0.0,
+        "train": train,
+        "evaluate": propagation + tests * last + (evaluations + tests) * ranking if sizes.held_out else 0.0,
+    }

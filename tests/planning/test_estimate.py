@@ -1,0 +1,150 @@
+"""Estimates against what tables, steps and files really hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sparserec.data import Sampler, make_world, split_interactions
+from sparserec.errors import SettingError
+from sparserec.graph import build_adjacency
+from sparserec.methods import METHODS, make_method
+from sparserec.planning.estimate import (
+    _container_bytes,
+    estimate,
+    estimate_all,
+    limit_nmf,
+    refuse_if_too_big,
+)
+from sparserec.planning.memory_plan import batch_rows
+from sparserec.planning.miniature import make_context, phases_of, plan_phases, synthetic_train
+from sparserec.planning.plan import Wishes, plan_run
+from sparserec.planning.sizes import Sizes, show_bytes, show_seconds
+from sparserec.recommenders import RECOMMENDERS, make_recommender, rows_of
+from sparserec.table import total
+from sparserec.training.config import RunConfig
+from sparserec.training.step import Stepper
+
+SIZES = Sizes(700, 400, 6000, 2500)
+
+
+def config(**values: object) -> RunConfig:
+    return RunConfig.parse({"dim": 24, "recipe": {"epochs": 4, "batch_size": 500}, **values})
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_tables_of_every_method_are_as_large_as_foretold(method: str) -> None:
+    """The miniature's line against the method's own tables on data of the real size."""
+    one = config(method=method)
+    train = synthetic_train(SIZES.users, SIZES.items, SIZES.train)
+    real = make_method(method)
+    tables = phases_of(real, make_context(one, train, real, make_recommender("lightgcn")))
+    plans = plan_phases(one, SIZES.users, SIZES.items)
+    assert [plan.name for plan in plans] == [phase.name for phase, _ in tables]
+    for plan, (_, table) in zip(plans, tables):
+        assert total(plan.table) == pytest.approx(total(table.ledger()), rel=0.04)
+        assert plan.table_dim == table.shape.dim
+
+
+@pytest.mark.parametrize("base", RECOMMENDERS)
+def test_a_step_holds_what_was_foretold(base: str) -> None:
+    """Roles of the estimate against the ledger of a step that ran."""
+    one = config(base=base, method="static")
+    recommender, method = make_recommender(base), make_method("static")
+    train = synthetic_train(SIZES.users, SIZES.items, SIZES.train)
+    _, table = phases_of(method, make_context(one, train, method, recommender))[0]
+    draws = recommender.sampling
+    sampler = Sampler(train, 500, 0, "edges", draws.negatives_per_edge, draws.group_size, draws.reject)
+    stepper = Stepper(recommender, build_adjacency(train, recommender.self_loops), table, 0)
+    stepper.run(sampler.batch(0, 0), 1, 0.01)
+    foretold = estimate(one, SIZES, timed=False).memory["train"]
+    for role, size in stepper.ledger().items():
+        assert foretold[role] == pytest.approx(size, rel=0.25 if role == "rows" else 0.04), role
+
+
+def test_rows_of_a_batch_are_foretold() -> None:
+    recommender = make_recommender("lightgcn")
+    train = synthetic_train(SIZES.users, SIZES.items, SIZES.train)
+    rows = rows_of(Sampler(train, 500, 0).batch(0, 0), train.n_users, train.n_items).rows
+    assert batch_rows(500, SIZES, recommender) == pytest.approx(len(rows), rel=0.25)
+
+
+def test_made_up_data_has_the_sizes_asked_for() -> None:
+    train = synthetic_train(700, 400, 6000)
+    assert (train.n_users, train.n_items, len(train)) == (700, 400, 6000)
+    assert np.all(np.diff(train.users.astype(np.int64) * 400 + train.items) > 0)
+
+
+def test_memory_and_time_of_one_run() -> None:
+    found = estimate(config(), SIZES)
+    assert list(found.memory) == ["read", "nmf", "init", "train", "evaluate"]
+    assert found.seconds is not None and all(taken > 0 for taken in found.seconds.values())
+    assert found.peak == max(total(ledger) for ledger in found.memory.values())
+    assert found.as_dict()["memory"]["nmf"]["total"] == total(found.memory["nmf"])
+    assert any("factor of two" in line for line in found.lines())
+    longer = estimate(config(recipe={"epochs": 400, "batch_size": 500}), SIZES)
+    assert longer.seconds is not None and longer.seconds["train"] > 10 * found.seconds["train"]
+
+
+def test_every_method_and_base_has_a_line() -> None:
+    found = estimate_all(config(), SIZES, timed=False)
+    assert len(found) == len(METHODS) + len(RECOMMENDERS) - 1
+    assert "nmf" not in next(one for one in found if one.method == "dense").memory
+    peak = {(one.base, one.method): total(one.memory["train"]) for one in found}
+    assert peak["lightgcn", "sparserec"] < peak["lightgcn", "dense"] < peak["lightgcn", "pep"]
+
+
+def test_a_long_factorisation_is_shortened_and_said_so() -> None:
+    one = config(dim=128)
+    assert limit_nmf(one, SIZES) == (one, None)
+    large = Sizes(1_000_000, 200_000, 7_000_000, 3_000_000)
+    shorter, said = limit_nmf(one, large)
+    assert shorter.method_settings == {"nmf_iterations": 10}  # 200e9 / (1.2e6 * 128^2)
+    assert said is not None and "10 iterations instead of 50" in said
+    assert limit_nmf(one, large, 0)[1] is None
+    assert limit_nmf(one, large, 1e-3)[0].method_settings == {"nmf_iterations": 3}
+    given = config(method_settings={"nmf_iterations": 70})
+    assert limit_nmf(given, large) == (given, None)
+    assert limit_nmf(config(method="dense"), large)[1] is None
+
+
+def test_a_run_that_cannot_fit_is_refused_with_the_estimate() -> None:
+    found = estimate(config(method="dense", dim=4096), Sizes(10**7, 10**6, 10**8), timed=False)
+    with pytest.raises(
+        SettingError, match=r"needs about \d.*\n(.*\n)+what helps: --method sparserec.*--force"
+    ):
+        refuse_if_too_big(found, 8 * 10**9)
+    refuse_if_too_big(found, None)
+    refuse_if_too_big(found, found.peak)
+    world = make_world()
+    with pytest.raises(SettingError, match="1 MB are free"):
+        plan_run(RunConfig.parse({}), world, Wishes(), usable=10**6)
+    plan_run(RunConfig.parse({}), world, Wishes(force=True), usable=10**6)
+
+
+def test_a_container_limit_counts(tmp_path: Path) -> None:
+    assert _container_bytes(tmp_path) is None
+    (tmp_path / "memory.max").write_text("max\n")
+    assert _container_bytes(tmp_path) is None
+    (tmp_path / "memory.max").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("400000\n")
+    assert _container_bytes(tmp_path) == 600_000
+
+
+def test_sizes_of_data() -> None:
+    world = make_world()
+    split = split_interactions(world, "resplit", 0)
+    exact, before = Sizes.of_split(split), Sizes.of_source(world, "resplit")
+    assert before.train == pytest.approx(exact.train, rel=0.01) and before.interactions == exact.interactions
+    assert Sizes.of_named("world", "resplit") is not None and Sizes.of_named("no such set", "resplit") is None
+    named = Sizes.of_named("world", "resplit")
+    assert named is not None and named.train == pytest.approx(exact.train, rel=0.01)
+
+
+def test_numbers_as_people_read_them() -> None:
+    assert [show_bytes(size) for size in (0, 999, 1000, 123_456, 2_340_000, 10**10)] == [
+        "0 bytes", "999 bytes", "1 kB", "123 kB", "2.34 MB", "10 GB",
+    ]  # fmt: skip
+    assert [show_seconds(s) for s in (0.5, 30, 600, 7200)] == ["0.5 s", "30 s", "10 min", "2.0 h"]
