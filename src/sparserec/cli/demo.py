@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Optional
@@ -32,6 +33,7 @@ ABOUT = {
     "small_dense": "an eighth of the columns",
 }
 USER = "u0042"
+POLL_SECONDS = 0.3
 
 
 def register(app: typer.Typer) -> None:
@@ -57,6 +59,7 @@ def demo(
         return
     _print_runs(records)
     _print_user(model, suggested)  # type: ignore[arg-type]
+    # the offline page is written here, once there is one
     typer.echo(
         f"\nTry: sparserec recommend {folder / 'sparserec'} --user {USER} --explain\n"
         f"     sparserec compare {folder / 'dense'} {folder / 'sparserec'} {folder / 'small_dense'}\n"
@@ -66,7 +69,6 @@ def demo(
 
 def _train(name: str, folder: Path, again: bool, epochs: int | None) -> dict[str, Any]:
     """One run in a process of its own, so that its peak memory is its own; a finished one is used as it is."""
-    from sparserec.errors import TrainingError
     from sparserec.files import write_text
 
     run = folder / name
@@ -76,23 +78,39 @@ def _train(name: str, folder: Path, again: bool, epochs: int | None) -> dict[str
     if again and (run / "config.json").exists():
         shutil.rmtree(run)
     write_text(folder / f"{name}.json", json.dumps(settings))
-    before = (run / "record.json").exists()
-    print(
-        f"{name}: {ABOUT[name]}" + (" (trained before; --again repeats it)" if before else ""),
-        file=sys.stderr,
-    )
-    command = [
-        sys.executable,
-        "-m",
-        "sparserec.experiments.child",
-        str(folder / f"{name}.json"),
-        str(run),
-        "",
-        "0",
-    ]
-    if subprocess.run(command, check=False).returncode != 0:
-        raise TrainingError(f"the training of {name} in {run} failed; see the message above")
+    if (run / "record.json").exists():
+        print(f"{name}: trained before (--again repeats it)", file=sys.stderr)
+    else:
+        print(f"{name}: {ABOUT[name]}", file=sys.stderr)
+        _train_child(name, folder, settings["recipe"]["epochs"])
     return {"run": name, **json.loads((run / "record.json").read_text(encoding="utf-8"))}
+
+
+def _train_child(name: str, folder: Path, epochs: int) -> None:
+    """Start the process and show how far it is by reading the events it writes."""
+    from sparserec.errors import TrainingError
+    from sparserec.progress import progress
+    from sparserec.training.records import Recorder
+
+    recorder, log = Recorder(folder / name / "events.jsonl"), folder / f"{name}.log"
+    command = [sys.executable, "-m", "sparserec.experiments.child"]
+    command += [str(folder / f"{name}.json"), str(folder / name), "", "0"]
+    with log.open("w", encoding="utf-8") as file, progress(f"  {name}", epochs) as bar:
+        child = subprocess.Popen(command, stdout=file, stderr=file)
+        done = 0
+        try:
+            while child.poll() is None:
+                time.sleep(POLL_SECONDS)
+                ended = [event for event in recorder.events() if event["event"] == "epoch"]
+                bar.advance(len(ended) - done, f"loss {ended[-1]['loss']:.3f}" if ended else "reading")
+                done = len(ended)
+        except BaseException:
+            child.terminate()
+            child.wait()
+            raise
+    if child.returncode != 0:
+        tail = log.read_text(encoding="utf-8").splitlines()[-5:]
+        raise TrainingError(f"the training of {name} failed ({log}):\n" + "\n".join(tail))
 
 
 def _print_runs(records: list[dict[str, Any]]) -> None:
