@@ -113,12 +113,14 @@ function tagFilter(parts, model, tags, matching) {
   return { allow }
 }
 
-function tagCounts(parts, names) {
-  const counts = names.map((name, tag) => {
-    let count = 0
-    for (let index = 0; index < parts.profile.items; index++) count += hasTag(parts.tags, index, tag) ? 1 : 0
-    return { name, count }
-  })
+/** Tags with the number of their items, most used first. */
+function tagCounts({ tags }, names) {
+  const counts = names.map(name => ({ name, count: 0 }))
+  for (let at = 0; tags && at < tags.bits.length; at++) {
+    for (let rest = tags.bits[at]; rest; rest &= rest - 1) {
+      counts[(at % tags.width) * 8 + 31 - Math.clz32(rest & -rest)].count++
+    }
+  }
   return counts.sort((a, b) => b.count - a.count)
 }
 

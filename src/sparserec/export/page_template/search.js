@@ -2,6 +2,7 @@
 
 /** Letters that do not come apart into a base letter and an accent. */
 const SPELLED_OUT = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
+const NO_MATCH = 3
 
 /**
  * A function that finds items by words of their title or by their exact id: titles that start with the text come first, then
@@ -12,39 +13,45 @@ const SPELLED_OUT = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', �
  * @returns {(text: string, k: number) => {indices: number[], total: number}}
  */
 export function buildSearch(catalogue, popularity) {
-  const folded = catalogue.map(({ id, title }) => ` ${foldText(title || `Item ${id}`)}`)
-  const ids = catalogue.map(({ id }) => String(id).toLowerCase())
+  const order = Array.from(catalogue.keys()).sort((a, b) => popularity[b] - popularity[a] || a - b)
+  const titles = foldAll(order.map(index => catalogue[index].title || `Item ${catalogue[index].id}`))
+  const ids = order.map(index => String(catalogue[index].id).toLowerCase())
   return (text, k) => {
     const wanted = foldText(text)
-    if (!wanted) return { indices: [], total: 0 }
     const words = wanted.split(' ')
     const exact = text.trim().toLowerCase()
-    const found = []
-    for (let index = 0; index < folded.length; index++) {
-      const rank = ids[index] === exact ? 0 : matchRank(folded[index], wanted, words)
-      if (rank < 3) found.push({ index, rank })
+    /** @type {number[][]} */
+    const found = [[], [], []]
+    let total = 0
+    for (let place = 0; wanted && place < titles.length; place++) {
+      const rank = ids[place] === exact ? 0 : matchRank(titles[place], wanted, words)
+      if (rank === NO_MATCH) continue
+      total++
+      if (found[rank].length < k) found[rank].push(order[place])
     }
-    found.sort((a, b) => a.rank - b.rank || popularity[b.index] - popularity[a.index] || a.index - b.index)
-    return { indices: found.slice(0, k).map(({ index }) => index), total: found.length }
+    return { indices: found.flat().slice(0, k), total }
   }
 }
 
 /**
  * Lower case, no accents, one space between words.
  *
- * @param {string} text
+ * @param {string} text may have several lines
  * @returns {string}
  */
 export function foldText(text) {
-  const plain = text.toLowerCase()
-  const letters = /[^\0-\x7f]/.test(plain)
-    ? plain.normalize('NFKD').replace(/\p{M}/gu, '').replace(/[ßæœøłđðþı]/g, letter => SPELLED_OUT[letter])
-    : plain
-  return letters.replace(/[^\p{L}\p{N}]+/gu, ' ').trim()
+  return text.toLowerCase().normalize('NFKD').replace(/\p{M}+/gu, '')
+    .replace(/[ßæœøłđðþı]/g, letter => SPELLED_OUT[letter])
+    .replace(/[^\p{L}\p{N}\n]+/gu, ' ').replace(/^ | $/gm, '')
+}
+
+/** Many titles folded as one text, which is several times faster than one by one; each gets a space in front. */
+function foldAll(titles) {
+  return foldText(titles.map(title => title.replace(/\s+/g, ' ')).join('\n')).split('\n').map(title => ` ${title}`)
 }
 
 function matchRank(title, wanted, words) {
-  for (const word of words) if (!title.includes(word)) return 3
+  for (const word of words) if (!title.includes(word)) return NO_MATCH
   if (title.startsWith(wanted, 1)) return 0
   return words.every(word => title.includes(` ${word}`)) ? 1 : 2
 }
