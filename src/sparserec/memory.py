@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import sys
 import threading
 import time
@@ -29,6 +28,8 @@ def resident_bytes() -> int:
     now = _status_bytes("VmRSS")
     if now is not None:
         return now
+    import resource  # not on Windows, where the lines above have answered or nothing can
+
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return peak if sys.platform == "darwin" else peak * 1024
 

@@ -29,8 +29,20 @@ class Settings(BaseModel):
 def _explain(model: type[BaseModel], problem: Any, where: str) -> str:
     path = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        known = list(model.model_fields)
+        known = list(_model_at(model, problem["loc"][:-1]).model_fields)
         near = difflib.get_close_matches(str(problem["loc"][-1]), known, n=1)
         hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"
         return f"{where}: unknown setting {path!r}; {hint}"
     return f"{where}: {path}: {problem['msg']} (got {problem.get('input')!r})"
+
+
+def _model_at(model: type[BaseModel], path: tuple[Any, ...]) -> type[BaseModel]:
+    """The settings a path of field names leads to, so that a hint names keys of the right group."""
+    for name in path:
+        field = model.model_fields.get(str(name))
+        if field is None or not (
+            isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel)
+        ):
+            break
+        model = field.annotation
+    return model

@@ -9,8 +9,8 @@ from pathlib import Path
 
 def main(settings_path: str, folder: str, data_dir: str, threads: str) -> int:
     """Train or resume; a run that is finished already is left as it is."""
-    from sparserec.training.configure import build_config
     from sparserec.errors import SparserecError
+    from sparserec.training.configure import build_config
     from sparserec.training.run import train_run
     from sparserec.training.threads import use_threads
 

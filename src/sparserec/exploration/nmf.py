@@ -57,6 +57,10 @@ class Factors:
         scale = np.where(is_user, ratio[self.columns], 1.0 / ratio[self.columns])
         return self.rows, self.columns.astype(np.int32), (self.values * scale).astype(np.float32)
 
+    def load(self) -> Factors:
+        """Itself: factors in memory serve where stored ones do."""
+        return self
+
     def relabel(self, order: np.ndarray) -> Factors:
         """The same factors when row order[j] becomes row j."""
         place = np.empty(len(order), np.int32)
@@ -72,18 +76,36 @@ class Factors:
         return best
 
 
+@dataclass(frozen=True)
+class StoredFactors:
+    """Factors that stay in their cache file until a table is started from them: they are as large as a sparse table."""
+
+    path: Path
+    rank: int
+    info: NmfInfo
+    order: np.ndarray  # row order[j] of the file is row j here
+
+    def load(self) -> Factors:
+        return _read(self.path, self.rank, self.info.cached).relabel(self.order)
+
+
 def factorise(train: Interactions, rank: int, iterations: int, seed: int, quiet: bool = True) -> Factors:
     """Factors of the train matrix, from the cache or a child process.
 
     The cache key is the hash of the numbered pairs: the same data in another numbering is another factorisation.
     """
-    path = cache_folder() / "nmf" / f"{_numbered_hash(train)}-{rank}-{iterations}-{seed}.npz"
+    path = cached_path(train, rank, iterations, seed)
     if path.exists():
         with suppress(OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):  # damaged: made again
             return _read(path, rank, cached=True)
     with replacing(path) as temporary:
         _run_child(train, rank, iterations, seed, temporary, quiet)
     return _read(path, rank, cached=False)
+
+
+def cached_path(train: Interactions, rank: int, iterations: int, seed: int) -> Path:
+    """Where the factors of this matrix are kept."""
+    return cache_folder() / "nmf" / f"{_numbered_hash(train)}-{rank}-{iterations}-{seed}.npz"
 
 
 def _read(path: Path, rank: int, cached: bool) -> Factors:
@@ -114,15 +136,20 @@ def _run_child(train: Interactions, rank: int, iterations: int, seed: int, out: 
             "MKL_NUM_THREADS": "1",
         }
         with (
+            tempfile.TemporaryFile(
+                "w+"
+            ) as errors,  # a pipe nobody reads meanwhile could fill up and block the child
             subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+                command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
             ) as child,
             progress("factorising (NMF)", iterations, quiet) as bar,
         ):
-            assert child.stdout is not None and child.stderr is not None
+            assert child.stdout is not None
             for line in child.stdout:
                 bar.advance(1, line.strip())
-            problem = child.stderr.read()
+            child.wait()
+            errors.seek(0)
+            problem = errors.read()
         if child.returncode != 0:
             last = problem.strip().splitlines()[-1] if problem.strip() else f"exit code {child.returncode}"
             raise TrainingError(

@@ -59,12 +59,13 @@ def personal_parts(
     place = np.full(run.split.n_items, -1)
     place[items] = np.arange(len(items))
     seen = place[seen]
+    known = run.split.train.user_ids.external([index])[0]
     return replace(
         parts,
         mode="personal",
         user_vector=vectors.users[index],
         user_seen=np.sort(seen[seen >= 0]),
-        user_id=user,
+        user_id=int(known) if run.split.train.user_ids.is_integer else str(known),
     )
 
 

@@ -18,6 +18,9 @@ from sparserec.shipping.quality import encoded_quality, popularity_quality
 from sparserec.shipping.vectors import Vectors, make_vectors
 from sparserec.training.reopen import Trained
 
+ROOM_FOR_METRICS = 768
+"""Bytes that the measured quality takes in a file's card; it is known only after the encoding is chosen."""
+
 Mode = Literal["items", "full", "personal"]
 
 
@@ -101,8 +104,9 @@ def _choose(
 ) -> tuple[Encoding, list[Point]]:  # fmt: skip
     assert options.budget is not None
     smallest = Encoding(4, min(8, vectors.items.shape[1]), "shared")
-    least = len(model_bytes(item_parts(run, vectors, smallest, items, info, card)))
-    overhead = least - table_bytes(_of(vectors, items), smallest) + 1024  # room for the metrics in the card
+    room = {**card, "metrics": " " * ROOM_FOR_METRICS}
+    least = len(model_bytes(item_parts(run, vectors, smallest, items, info, room)))
+    overhead = least - table_bytes(_of(vectors, items), smallest)
     curve = size_quality_curve(vectors, run.split, overhead, None, quiet)
     scale = len(items) / run.split.n_items  # the curve is measured on all items; dropped ones take no bytes
     fitting = [p for p in curve if (p.bytes - overhead) * scale + overhead <= options.budget]
@@ -121,7 +125,7 @@ def _full_within(
     """int8 where it fits the budget, else int4."""
     for bits in (options.bits, 4) if options.budget is not None else (options.bits,):
         parts = full_parts(run, vectors, bits, info, card)
-        size = len(model_bytes(parts)) + 1024
+        size = len(model_bytes(parts)) + ROOM_FOR_METRICS
         if options.budget is None or size <= options.budget:
             return parts
     raise SettingError(

@@ -12,7 +12,8 @@ import torch
 from sparserec.data import Sampler, Source, Split, split_interactions
 from sparserec.errors import DataError
 from sparserec.evaluation import Evaluation, evaluate
-from sparserec.exploration import Factors, factorise
+from sparserec.exploration import factorise
+from sparserec.exploration.nmf import StoredFactors, cached_path
 from sparserec.graph import Adjacency, build_adjacency
 from sparserec.graph.order import by_degree, by_group
 from sparserec.memory import peak_of
@@ -108,7 +109,7 @@ def prepare(
 
 def number_nodes(
     split: Split, config: RunConfig, method: Method, quiet: bool, warm: WarmStart | None = None
-) -> tuple[Split, Factors | None]:
+) -> tuple[Split, StoredFactors | None]:
     """Number users and items for locality: by their strongest factor when there is a factorisation, else by degree.
 
     A warm start keeps the order of the run it goes on from.
@@ -117,10 +118,11 @@ def number_nodes(
         return split.relabel(*warm.order(split.train)), None
     if not method.wants_factors:
         return split.relabel(*by_degree(split.train)), None
-    factors = factorise(split.train, config.dim, method.wants_factors, config.seed, quiet)
-    group = factors.strongest(split.n_users + split.n_items, split.n_users)
-    users, items = by_group(split.train, group)
-    return split.relabel(users, items), factors.relabel(np.concatenate([users, items + split.n_users]))
+    asked = split.train, config.dim, method.wants_factors, config.seed
+    factors = factorise(*asked, quiet)
+    users, items = by_group(split.train, factors.strongest(split.n_users + split.n_items, split.n_users))
+    order = np.concatenate([users, items + split.n_users]).astype(np.int32)
+    return split.relabel(users, items), StoredFactors(cached_path(*asked), config.dim, factors.info, order)
 
 
 def _initial(recommender: Recommender, split: Split, seed: int) -> Callable:

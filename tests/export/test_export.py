@@ -1,0 +1,191 @@
+"""Files written from a run answer as the training side does, hold what they say, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from sparserec import device
+from sparserec.data import read_source
+from sparserec.errors import SettingError
+from sparserec.evaluation import top_items
+from sparserec.export import Encoding, ExportOptions, export_run
+from sparserec.export.sizes import parse_size
+from sparserec.recommenders import RECOMMENDERS
+from sparserec.shipping import as_read, fold_in_users, make_vectors
+from sparserec.training.config import RunConfig
+from sparserec.training.recipe import Recipe
+from sparserec.training.reopen import Trained, reopen
+from sparserec.training.run import train_run
+
+N_USERS, N_ITEMS = 60, 45
+
+
+def city(text_ids: bool) -> object:
+    rng = np.random.default_rng(1)
+    pairs = [(u, i) for u in range(N_USERS) for i in range(N_ITEMS) if u % 3 == i % 3 and rng.random() < 0.7]
+    pairs += [(i % N_USERS, i) for i in range(N_ITEMS)]
+    return read_source([(f"user {u}", f"place {i}") for u, i in pairs] if text_ids else pairs)
+
+
+def train(
+    folder: Path,
+    base: str,
+    base_settings: dict | None = None,
+    text_ids: bool = False,
+    method: str = "sparserec",
+) -> Trained:
+    settings = {"nmf_iterations": 3} if method == "sparserec" else {}
+    config = RunConfig(
+        base=base, base_settings=base_settings or {}, method=method, method_settings=settings, dim=16, density=0.3,
+        recipe=Recipe(epochs=2, batch_size=200, validate_every=1),
+    )  # fmt: skip
+    train_run(config, folder, source=city(text_ids))
+    return reopen(folder)
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    import os
+
+    os.environ["SPARSEREC_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+    return train(tmp_path_factory.mktemp("runs") / "lightgcn", "lightgcn")
+
+
+def full_options(**changes: object) -> ExportOptions:
+    return ExportOptions(mode="full", include_everyones_history=True, **changes)  # type: ignore[arg-type]
+
+
+def assert_full_equals_evaluator(run: Trained, path: Path, bits: int) -> None:
+    """Top-10 of every user from the file = ranking by the training side on the same quantised values."""
+    export_run(run, path, full_options(bits=bits))
+    model = device.load(path)
+    vectors = make_vectors(run.recommender, run.graph, run.table.quantised(bits))
+    users = np.arange(run.split.n_users, dtype=np.int32)
+    seen = [(run.split.train.offsets(), run.split.train.items)]
+    items = torch.from_numpy(np.ascontiguousarray(vectors.items))
+    expected = top_items(lambda ids: torch.from_numpy(vectors.users[ids]), items, users, 10, seen)
+    scores = vectors.users @ vectors.items.T
+    for user in users:
+        answer = model.recommend(user=run.split.train.user_ids.external([user])[0], k=10)
+        found = run.split.train.item_ids.index_of([one.id for one in answer])
+        wanted = [item for item in expected[user] if item >= 0]
+        np.testing.assert_allclose(scores[user, found], scores[user, wanted], rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_full_file_ranks_like_the_evaluator(plain: Trained, tmp_path: Path, bits: int) -> None:
+    assert_full_equals_evaluator(plain, tmp_path / "m.srec", bits)
+
+
+@pytest.mark.parametrize("base", sorted(RECOMMENDERS))
+def test_full_file_of_every_base(base: str, tmp_path: Path) -> None:
+    assert_full_equals_evaluator(train(tmp_path / "run", base, text_ids=True), tmp_path / "m.srec", 8)
+
+
+@pytest.mark.parametrize("fold", ["own", "shared"])
+@pytest.mark.parametrize("keep", [6, 16])
+def test_items_file_folds_in_as_measured(plain: Trained, tmp_path: Path, fold: str, keep: int) -> None:
+    encoding = Encoding(8, keep, fold)  # type: ignore[arg-type]
+    export_run(plain, tmp_path / "m.srec", ExportOptions(encoding=encoding))
+    model = device.load(tmp_path / "m.srec")
+    vectors = make_vectors(plain.recommender, plain.graph, plain.table)
+    items, tables = as_read(vectors, encoding)
+    scores = fold_in_users(plain.graph, tables) @ items.T
+    train_part, ids = plain.split.train, plain.split.train.item_ids
+    for user in range(0, N_USERS, 7):
+        history = train_part.items[train_part.users == user]
+        answer = model.recommend(history=list(ids.external(history)), k=8)
+        found = ids.index_of([one.id for one in answer])
+        allowed = scores[user].copy()
+        allowed[history] = -np.inf
+        np.testing.assert_allclose(scores[user, found], np.sort(allowed)[::-1][:8], rtol=1e-3, atol=1e-5)
+
+
+def test_fold_in_with_self_loops(tmp_path: Path) -> None:
+    run = train(tmp_path / "run", "mgdcf", {"self_loops": True})
+    export_run(run, tmp_path / "m.srec", ExportOptions(encoding=Encoding(8, 16, "own")))
+    model = device.load(tmp_path / "m.srec")
+    vectors = make_vectors(run.recommender, run.graph, run.table)
+    items, tables = as_read(vectors, Encoding(8, 16, "own"))
+    assert len(tables) == len(run.recommender.taps[0]) - 1
+    scores = fold_in_users(run.graph, tables) @ items.T
+    history = run.split.train.items[run.split.train.users == 4]
+    answer = model.recommend(history=list(run.split.train.item_ids.external(history)), k=5)
+    found = run.split.train.item_ids.index_of([one.id for one in answer])
+    allowed = scores[4].copy()
+    allowed[history] = -np.inf
+    np.testing.assert_allclose(scores[4, found], np.sort(allowed)[::-1][:5], rtol=1e-3, atol=1e-5)
+
+
+def test_full_is_refused_without_saying_whose_data(plain: Trained, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="every user") as caught:
+        export_run(plain, tmp_path / "m.srec", ExportOptions(mode="full"))
+    assert "--include-everyones-history" in str(caught.value)
+    assert not (tmp_path / "m.srec").exists()
+
+
+def test_items_file_holds_no_interactions(plain: Trained, tmp_path: Path) -> None:
+    export_run(plain, tmp_path / "m.srec", ExportOptions())
+    header = (tmp_path / "m.srec").read_bytes()
+    names = json.loads(header[8 : 8 + int.from_bytes(header[:8], "little")])
+    assert not [name for name in names if name.startswith(("graph", "user"))]
+    assert device.load(tmp_path / "m.srec").card()["mode"] == "items"
+
+
+def test_budget_takes_the_best_that_fits(plain: Trained, tmp_path: Path) -> None:
+    loose = export_run(plain, tmp_path / "a.srec", ExportOptions(budget=100_000))
+    assert loose.bytes <= 100_000
+    best = max(point["quality"]["folded"]["ndcg@20"] for point in loose.curve)
+    chosen = [p for p in loose.curve if all(p[k] == loose.encoding[k] for k in ("bits", "keep", "fold"))]
+    assert chosen[0]["quality"]["folded"]["ndcg@20"] == best
+    sizes = sorted(point["bytes"] for point in loose.curve)
+    tight = export_run(plain, tmp_path / "b.srec", ExportOptions(budget=sizes[len(sizes) // 2]))
+    assert tight.bytes <= sizes[len(sizes) // 2]
+    with pytest.raises(SettingError, match="smallest file has"):
+        export_run(plain, tmp_path / "c.srec", ExportOptions(budget=500))
+
+
+def test_rare_items_are_left_out(plain: Trained, tmp_path: Path) -> None:
+    counts = plain.split.train.item_counts()
+    report = export_run(plain, tmp_path / "m.srec", ExportOptions(min_users=int(np.median(counts)) + 1))
+    model = device.load(tmp_path / "m.srec")
+    assert report.dropped_items == int((counts <= int(np.median(counts))).sum()) > 0
+    rare = plain.split.train.item_ids.external([int(np.argmin(counts))])[0]
+    with pytest.raises(device.DeviceError):
+        model.similar(rare)
+
+
+def test_personal_file_scores_that_user_with_the_trained_vector(plain: Trained, tmp_path: Path) -> None:
+    user = plain.split.train.user_ids.external([5])[0]
+    options = ExportOptions(mode="personal", user=user, encoding=Encoding(8, 16, "own"))
+    export_run(plain, tmp_path / "m.srec", options)
+    vectors = make_vectors(plain.recommender, plain.graph, plain.table)
+    items, _ = as_read(vectors, options.encoding)
+    scores = vectors.users[5] @ items.T
+    answer = device.load(tmp_path / "m.srec").recommend(user=user, k=6)
+    found = plain.split.train.item_ids.index_of([one.id for one in answer])
+    scores[plain.split.train.items[plain.split.train.users == 5]] = -np.inf
+    np.testing.assert_allclose(scores[found], np.sort(scores)[::-1][:6], rtol=1e-3, atol=1e-5)
+
+
+def test_every_run_records_its_default_export(plain: Trained) -> None:
+    shipped = plain.record["export"]
+    assert shipped["bytes"] > 0 and 0 <= shipped["folded"]["recall@20"] <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("1MB", 10**6), ("900kB", 900_000), ("2 MiB", 2**21), ("1234", 1234)]
+)
+def test_sizes(text: str, size: int) -> None:
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "MB", "1 XB", "-3MB"])
+def test_bad_sizes(text: str) -> None:
+    with pytest.raises(SettingError, match="for example 1MB"):
+        parse_size(text)
