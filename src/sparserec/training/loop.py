@@ -99,15 +99,15 @@ class Loop:
         stepper = self.stepper = self.make_stepper(table)
         if phase.scored_first and self.state.step == 0:
             self._emit({"event": "start", "phase": phase.name} | self._validate(table, 0, False))
-        with progress(phase.name, phase.epochs * self.sampler.steps_per_epoch, self.quiet) as bar:
-            bar.advance(self.state.step)
+        total = phase.epochs * self.sampler.steps_per_epoch
+        with progress(phase.name, total, self.quiet, done=self.state.step) as bar:
             self._train(phase, table, stepper, bar, signals)
         if phase.validated and self.state.early.best_score is not None:
             table = load_table(self._best_path())
         save_table(self._phase_path(number), table)
         best = self.state.early.best_score
-        ledger = max(self.state.ledger, stepper.ledger(), key=total)
-        result = PhaseResult(phase.name, self._epoch(), best, phase.kept, ledger)
+        self._note_ledger()
+        result = PhaseResult(phase.name, self._epoch(), best, phase.kept, self.state.ledger)
         self._emit({"event": "phase", **asdict(result), "best_epoch": self.state.early.best_epoch})
         self.state.done.append(result)
         self.state.step, self.state.loss_sum, self.state.early, self.state.ledger = 0, 0.0, EarlyStop(), {}
@@ -164,8 +164,7 @@ class Loop:
     def _end_epoch(self, phase: Phase, table: Table, epoch: int, rate: float) -> str:
         state = self.state
         loss, state.loss_sum = state.loss_sum / self.sampler.steps_per_epoch, 0.0
-        if self.stepper is not None:
-            state.ledger = max(state.ledger, self.stepper.ledger(), key=total)
+        self._note_ledger()
         event: dict[str, Any] = {
             "event": "epoch", "phase": phase.name, "epoch": epoch, "loss": loss, "learning_rate": rate,
             "seconds": state.seconds, "parameters": table.parameters(),
@@ -195,6 +194,11 @@ class Loop:
         assert self.validate is not None
         return self.validate(table)[self.score_name]
 
+    def _note_ledger(self) -> None:
+        """Keep the largest ledger of the phase: what a method holds may come and go."""
+        assert self.stepper is not None
+        self.state.ledger = max(self.state.ledger, self.stepper.ledger(), key=total)
+
     def _epoch(self) -> int:
         return -(-self.state.step // self.sampler.steps_per_epoch)
 
@@ -215,6 +219,7 @@ class Loop:
         arrays = with_prefix("method", self.method.state())
         if table is not None:
             arrays |= with_prefix("table", table.state())
+            self._note_ledger()
         write_arrays(self.folder / CHECKPOINT, arrays, self.identity | {"loop": self.state.as_json()})
         for path in self.folder.glob("best-*.safetensors"):  # only now may what the old checkpoint named go
             if path != self._best_path():
