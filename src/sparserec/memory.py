@@ -71,6 +71,15 @@ class PeakMeter:
         self.peak = max(self.peak, resident_bytes())
         return self.peak
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave out what happens inside: it is measured by another meter."""
+        self.read()
+        held = self.peak
+        yield
+        self.peak = held
+        _reset_peak()
+
     def __exit__(self, *exc: object) -> None:
         self.read()
         self._stop.set()

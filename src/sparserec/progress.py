@@ -23,9 +23,9 @@ class _Silent:
 class _Lines:
     """A line every few seconds: readable in a log file, where a redrawn bar is not."""
 
-    def __init__(self, label: str, total: int, every_seconds: float) -> None:
+    def __init__(self, label: str, total: int, every_seconds: float, done: int) -> None:
         self.label, self.total, self.every = label, max(total, 1), every_seconds
-        self.done, self.start = 0, time.monotonic()
+        self.done, self.before, self.start = done, done, time.monotonic()
         self.last = self.start
 
     def advance(self, steps: int = 1, note: str = "") -> None:
@@ -34,7 +34,7 @@ class _Lines:
         if now - self.last < self.every:
             return
         self.last = now
-        left = (now - self.start) / max(self.done, 1) * (self.total - self.done)
+        left = (now - self.start) / max(self.done - self.before, 1) * (self.total - self.done)
         print(
             f"{self.label}: {self.done}/{self.total} {note} ({left:.0f} s left)", file=sys.stderr, flush=True
         )
@@ -49,8 +49,10 @@ class _Bar:
 
 
 @contextmanager
-def progress(label: str, total: int, quiet: bool = False, every_seconds: float = 10.0) -> Iterator[Progress]:
-    """Report a job of `total` steps on standard error; results belong to standard output."""
+def progress(
+    label: str, total: int, quiet: bool = False, every_seconds: float = 10.0, done: int = 0
+) -> Iterator[Progress]:
+    """Report a job of `total` steps, `done` of them before, on standard error; results belong to standard output."""
     if quiet:
         yield _Silent()
     elif sys.stderr.isatty():
@@ -66,6 +68,6 @@ def progress(label: str, total: int, quiet: bool = False, every_seconds: float =
             TimeRemainingColumn(),
         )
         with RichProgress(*columns, console=Console(stderr=True), transient=True) as bar:
-            yield _Bar(bar, bar.add_task(label, total=total, note=""))
+            yield _Bar(bar, bar.add_task(label, total=total, completed=done, note=""))
     else:
-        yield _Lines(label, total, every_seconds)
+        yield _Lines(label, total, every_seconds, done)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from sparserec.data import Source
 from sparserec.errors import RunError
 from sparserec.evaluation import Evaluation
 from sparserec.files import replacing, write_text
-from sparserec.memory import peak_of, resident_bytes
+from sparserec.memory import PeakMeter, peak_of, resident_bytes
 from sparserec.shipping import default_export_quality, make_vectors
 from sparserec.table import SparseTable, Table, paper_formula_bytes, total
 from sparserec.training.config import RunConfig
@@ -66,10 +68,18 @@ def train_run(
     save_split(folder / "data.safetensors", prepared.split)
     prepared_seconds = time.perf_counter() - began
     recorder = Recorder(folder / "events.jsonl")
-    loop = _loop(prepared, folder, recorder, peaks, baseline, quiet)
+    meter = PeakMeter()
+
+    @contextmanager
+    def evaluating() -> Iterator[None]:
+        with meter.paused(), peak_of(peaks, "evaluate", baseline):
+            yield
+
+    loop = _loop(prepared, folder, recorder, evaluating, quiet)
     recorder.keep(_stored_events(folder) if resume else 0)
-    with peak_of(peaks, "train", baseline):
+    with meter:
         table = loop.run(resume)
+    peaks["train"] = meter.peak - baseline
     save_table(folder / "model.safetensors", table)
     record = _record(prepared, table, loop, peaks, prepared_seconds)
     record["test"] = open_test(prepared, table, folder, peaks, baseline, quiet)
@@ -133,16 +143,23 @@ def _stored_events(folder: Path) -> int:
 
 
 def _loop(
-    prepared: Prepared, folder: Path, recorder: Recorder, peaks: dict[str, int], baseline: int, quiet: bool
+    prepared: Prepared,
+    folder: Path,
+    recorder: Recorder,
+    evaluating: Callable[[], AbstractContextManager[None]],
+    quiet: bool,
 ) -> Loop:
     config = prepared.config
 
     def validate(table: Table) -> dict[str, float]:
-        with peak_of(peaks, "evaluate", baseline):
+        with evaluating():
             return prepared.validate(table)
 
     def test_curve(table: Table, epoch: int) -> dict[str, Any]:
-        return {"test_curve": prepared.test(table).metrics} if epoch in config.test_epochs else {}
+        if epoch not in config.test_epochs:
+            return {}
+        with evaluating():
+            return {"test_curve": prepared.test(table).metrics}
 
     return Loop(
         method=prepared.method,
