@@ -11,6 +11,7 @@ from sparserec.serving.problems import UnknownItemError, UnknownUserError
 def test_nearest_texts_and_numbers() -> None:
     assert nearest(np.array(["anna", "Bob", "carl"]), "ana") == ["anna"]
     assert nearest(np.array(["anna", "Bob", "carl"]), "bob") == ["Bob"]
+    assert nearest(np.array(["u0042", "u2942", "u2842"]), "u42")[0] == "u0042"
     assert nearest(np.array([1, 50, 52, 900]), "51") == ["50", "52", "1"]
     assert nearest(np.array([7, 5]), "x") == ["5", "7"]
     assert nearest(np.array([], "U1"), "x") == []

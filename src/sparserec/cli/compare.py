@@ -30,27 +30,36 @@ def compare(
     if as_json:
         typer.echo(json.dumps(found))
         return
-    rows = []
-    for one in found:
-        test = one["test"]
-        interval = (
-            f"{test['difference']:+.4f} ± {(test['high'] - test['low']) / 2:.4f}" if test else "reference"
-        )
-        rows.append(
-            {
-                "run": one["run"], **{name: cell(value) for name, value in one["metrics"].items()},
-                "int8": size(one["bytes"]), "difference": interval,
-                "p (Holm)": "" if not test else _probability(test["p_holm"]), "effect": "" if not test else f"{test['effect']:+.2f}",
-            }
-        )  # fmt: skip
-    users = next((one["test"]["users"] for one in found if one["test"]), 0)
-    notes = [
-        f"Difference in {metric} ({precision}) to the first run with its 95 % interval, paired t-test over {users:,} users,",
-        "p corrected for several comparisons (Holm). Effect: mean difference over its standard deviation; with many",
-        "users tiny effects are significant. The spread over seeds is not in it.",
+    rows = [
+        {
+            "run": one["run"],
+            **{name: cell(value) for name, value in one["metrics"].items()},
+            "int8": size(one["bytes"]),
+            **_test_cells(one["test"]),
+        }
+        for one in found
     ]
-    print_table(rows, left=("run",), notes=notes)
+    users = next((one["test"]["users"] for one in found if one["test"]), 0)
+    note = (
+        f"Difference in {metric} ({precision}) to the first run with its 95 % interval: paired t-test over {users:,} "
+        "users, p corrected for several comparisons (Holm). Effect: mean difference over its standard deviation; with "
+        "many users tiny effects are significant. The spread over seeds is not in it."
+    )
+    print_table(rows, left=("run",), notes=[note])
+
+
+def _test_cells(test: dict[str, float] | None) -> dict[str, str]:
+    if test is None:
+        return {"difference": "reference", "±": "", "p (Holm)": "", "effect": ""}
+    return {
+        "difference": f"{test['difference']:+.4f}",
+        "±": f"{(test['high'] - test['low']) / 2:.4f}",
+        "p (Holm)": _probability(test["p_holm"]),
+        "effect": f"{test['effect']:+.2f}",
+    }
 
 
 def _probability(value: float) -> str:
+    if value < 1e-99:
+        return "<1e-99"
     return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"

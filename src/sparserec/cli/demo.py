@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 COMMON = {
     "data": "world", "dim": 64, "density": 0.125,
-    "recipe": {"epochs": 30, "batch_size": 4000, "validate_every": 10},
+    "recipe": {"epochs": 40, "batch_size": 2000, "validate_every": 10},
 }  # fmt: skip
 TRAINED: dict[str, dict[str, Any]] = {
     "sparserec": {"method": "sparserec", "method_settings": {"nmf_iterations": 20}},
@@ -133,8 +133,8 @@ def _print_runs(records: list[dict[str, Any]]) -> None:
         f"LightGCN on {data['interactions']:,} visits of {data['users']:,} people to {data['items']:,} places"
     )
     notes = [
-        "int8: the table on disk, positions included. peak: memory while training, above the start;",
-        "on data this small it is mostly the libraries' own, whatever the table.",
+        "int8: the table on disk, positions included. peak: memory while training, above the start; on data this small it "
+        "is mostly the libraries' own, whatever the table."
     ]
     print_table(rows, title, left=("table",), notes=notes)
 

@@ -62,7 +62,7 @@ def _print(run: Path, record: dict[str, Any], opened: int) -> None:
     )
     typer.echo()
     print_table(_group_rows(results["float"]), "By frequency (each group holds a third of the interactions)",
-                left=("group",))  # fmt: skip
+                left=("group", "measured on"))  # fmt: skip
     split = record["split"]
     times = "once" if opened == 1 else f"{opened} times"
     typer.echo(f"\nSplit {split['protocol']}, seed {split['seed']}; the test set was opened {times}.")
@@ -78,6 +78,12 @@ def _group_rows(metrics: dict[str, float]) -> list[dict[str, Any]]:
                 if name.startswith(f"{side}.{group}.")
             }
             recall = next((value for name, value in found.items() if name.startswith("recall@")), None)
-            row = {"group": f"{group} {side}", "measured": int(found["count"]), "recall": recall}
-            rows.append(row | {"share of": "users" if side == "users" else "test interactions"})
+            counted = "users" if side == "users" else "test interactions"
+            rows.append(
+                {
+                    "group": f"{group} {side}",
+                    "recall": recall,
+                    "measured on": f"{int(found['count']):,} {counted}",
+                }
+            )
     return rows

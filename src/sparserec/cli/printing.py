@@ -1,55 +1,62 @@
-"""Tables for people: ruled on a terminal, plain aligned columns in a pipe, where nothing is cut to a width."""
+"""Text for people: aligned columns that fit a terminal and stay whole in a pipe."""
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
-from rich import box
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+import typer
 
-WIDE = 200  # columns of a pipe
-
-
-def console() -> Console:
-    """Standard output."""
-    return Console(width=None if sys.stdout.isatty() else WIDE, highlight=False, soft_wrap=False)
+SHORTEST = 12  # columns of text are not cut below this
 
 
 def print_table(
     rows: Sequence[dict[str, Any]], title: str = "", left: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> None:
     """Rows with the same keys; columns in `left` hold text, the others numbers. Notes follow below."""
-    screen = console()
-    table = Table(title=escape(title) or None, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False,
-                  title_style="bold", show_edge=False)  # fmt: skip
-    for name in rows[0] if rows else []:
-        table.add_column(name, justify="left" if name in left else "right", overflow="fold")
-    for row in rows:
-        table.add_row(*(escape(cell(value)) for value in row.values()))
-    if sys.stdout.isatty():
-        screen.print(table)
-    else:
-        _print_plain(rows, title, left)
-    for note in notes:
-        screen.print(escape(note), soft_wrap=True)
-
-
-def _print_plain(rows: Sequence[dict[str, Any]], title: str, left: Sequence[str]) -> None:
     names = list(rows[0]) if rows else []
-    lines = [names, *([cell(value) for value in row.values()] for row in rows)]
-    widths = [max(len(line[column]) for line in lines) for column in range(len(names))]
+    lines = [[cell(value) for value in row.values()] for row in rows]
+    widths = [max(len(line[column]) for line in [names, *lines]) for column in range(len(names))]
+    _fit(widths, [name in left for name in names])
     if title:
-        print(title)
-    for line in lines:
-        cells = (
-            text.ljust(width) if name in left else text.rjust(width)
-            for text, width, name in zip(line, widths, names)
+        typer.secho(title, bold=True)
+    for number, line in enumerate([names, *lines]):
+        cells = (_cut(text, width, name in left) for text, width, name in zip(line, widths, names))
+        typer.secho("  ".join(cells).rstrip(), underline=number == 0)
+    for note in notes:
+        print_text(note)
+
+
+def print_text(text: str, indent: str = "") -> None:
+    """A paragraph, wrapped on a terminal and one line in a pipe."""
+    width = terminal_width()
+    lines = [text] if width is None else textwrap.wrap(text, width - len(indent))
+    typer.echo("\n".join(indent + line for line in lines))
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal, None when the output goes elsewhere."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+
+
+def _fit(widths: list[int], is_text: list[bool]) -> None:
+    """Narrow the widest columns of text until the table fits the terminal, if it can."""
+    limit = terminal_width()
+    while limit is not None and sum(widths) + 2 * (len(widths) - 1) > limit:
+        width, column = max(
+            (width if text else 0, at) for at, (width, text) in enumerate(zip(widths, is_text))
         )
-        print("  ".join(cells).rstrip())
+        if width <= SHORTEST:
+            return
+        widths[column] -= 1
+
+
+def _cut(text: str, width: int, left: bool) -> str:
+    text = text if len(text) <= width else text[: width - 1] + "…"
+    return text.ljust(width) if left else text.rjust(width)
 
 
 def cell(value: Any) -> str:

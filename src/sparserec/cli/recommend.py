@@ -81,27 +81,42 @@ def recommend(
 
 
 def _print(found: Recommendations, user: str | None, reasons: list[Any]) -> None:
-    from sparserec.cli.printing import print_table, warn
+    from sparserec.cli.printing import print_table, print_text, warn
     from sparserec.serving.answers import BASIS_TEXT
 
     if found.ignored:
         warn(f"not known to this model and left out: {', '.join(map(str, found.ignored))}")
-    rows = []
-    for rank, item in enumerate(found, 1):
-        row: dict[str, Any] = {"rank": rank, "item": str(item.id), "title": item.title, "score": item.score}
-        if reasons:
-            best = reasons[rank - 1].contributions[:SHOWN_REASONS]
-            row["because of"] = "\n".join(f"{one.score:+.4f} {one.title or one.id}" for one in best)
-        rows.append(row)
-    if all(row["title"] is None for row in rows):
-        rows = [{name: value for name, value in row.items() if name != "title"} for row in rows]
-    notes = [f"Scores: {BASIS_TEXT[found.basis]}."]
-    if reasons and user is not None:
-        notes.append(
-            "Reasons: the user's train history folded in, which comes close to the trained vector but is not it."
-        )
     title = f"For user {user}" if user is not None else "For this history"
-    print_table(rows, title, left=("item", "title", "because of"), notes=notes)
+    if reasons:
+        _print_reasons(found, reasons, title)
+    else:
+        print_table(item_rows(found, "score"), title, left=("item", "title"))
+    print_text(f"Scores: {BASIS_TEXT[found.basis]}.")
+    if reasons and user is not None:
+        print_text(
+            "Reasons: the user's train history folded in, which is close to the trained vector but not it."
+        )
+
+
+def item_rows(found: Recommendations, score: str) -> list[dict[str, Any]]:
+    """Rank, id, title where there are any, and score."""
+    titled = any(item.title is not None for item in found)
+    return [
+        {"rank": rank, "item": str(item.id)} | ({"title": item.title} if titled else {}) | {score: item.score}
+        for rank, item in enumerate(found, 1)
+    ]
+
+
+def _print_reasons(found: Recommendations, reasons: list[Any], title: str) -> None:
+    from sparserec.cli.printing import print_text
+    from sparserec.serving.answers import name_of
+
+    typer.secho(title, bold=True)
+    for rank, (item, reason) in enumerate(zip(found, reasons), 1):
+        typer.echo(f"{rank:4d}  {item.score:8.4f}  {name_of(item)}")
+        best = [f"{part.title or part.id} {part.score:+.3f}" for part in reason.contributions[:SHOWN_REASONS]]
+        if best:
+            print_text("because of " + ", ".join(best), indent=" " * 16)
 
 
 def _write_everybody(

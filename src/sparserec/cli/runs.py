@@ -36,7 +36,9 @@ def runs(
     elif not found:
         typer.echo(f"no runs in {folder}")
     else:
-        print_table([_row(run) for run in found], left=("run", "state", "base", "method", "when"))
+        print_table(
+            [_row(run) for run in found], f"Runs in {folder}", left=("run", "state", "base, method, density")
+        )
 
 
 def describe(run: Path, folder: Path) -> dict[str, Any]:
@@ -79,13 +81,19 @@ def _changed(run: Path) -> float:
 def _row(run: dict[str, Any]) -> dict[str, Any]:
     from sparserec.cli.printing import size
 
+    density = None if run["density"] is None else f"{run['density']:g}"
     return {
         "run": run["run"],
         "state": run["state"],
-        "base": run["base"],
-        "method": run["method"],
-        "density": None if run["density"] is None else f"{run['density']:g}",
+        "base, method, density": " ".join(filter(None, (run["base"], run["method"], density))),
         "NDCG": run["score"],
         "int8": None if run["bytes"] is None else size(run["bytes"]),
-        "when": time.strftime("%b %d %H:%M", time.localtime(run["changed"])),
+        "age": _age(time.time() - run["changed"]),
     }
+
+
+def _age(seconds: float) -> str:
+    for unit, length in (("d", 86_400), ("h", 3600), ("min", 60)):
+        if seconds >= length:
+            return f"{seconds / length:.0f} {unit}"
+    return "new"

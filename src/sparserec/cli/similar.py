@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from sparserec.cli.recommend import AsJson, RunArgument
+from sparserec.cli.recommend import AsJson, RunArgument, item_rows
 
 
 def register(app: typer.Typer) -> None:
@@ -29,10 +29,4 @@ def similar(
     if as_json:
         typer.echo(json.dumps({"item": item, "items": found.as_dict()["items"]}))
         return
-    rows = [
-        {"rank": rank, "item": str(one.id), "title": one.title, "cosine": one.score}
-        for rank, one in enumerate(found, 1)
-    ]
-    if all(row["title"] is None for row in rows):
-        rows = [{name: value for name, value in row.items() if name != "title"} for row in rows]
-    print_table(rows, f"Nearest to {item}", left=("item", "title"))
+    print_table(item_rows(found, "cosine"), f"Nearest to {item}", left=("item", "title"))

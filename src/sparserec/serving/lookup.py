@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -73,9 +74,14 @@ def nearest(ids: np.ndarray, wanted: Any, count: int = 3) -> list[str]:
         in_order = np.sort(ids)
         place = int(np.searchsorted(in_order, str(wanted)))
         texts = in_order[max(place - 100, 0) : place + 100].tolist()
-    by_plain: dict[str, str] = {text.casefold(): text for text in reversed(texts)}
-    close = difflib.get_close_matches(str(wanted).casefold(), list(by_plain), n=count, cutoff=0.5)
+    by_plain: dict[str, str] = {_plain(text): text for text in reversed(texts)}
+    close = difflib.get_close_matches(_plain(str(wanted)), list(by_plain), n=count, cutoff=0.5)
     return [by_plain[plain] for plain in close]
+
+
+def _plain(text: str) -> str:
+    """Without what people get wrong most: capital letters and leading zeros."""
+    return re.sub(r"(?<!\d)0+(?=\d)", "", text.casefold())
 
 
 def _nearest_numbers(ids: np.ndarray, wanted: Any, count: int) -> list[str]:
