@@ -65,7 +65,9 @@ def test_sigterm_writes_a_checkpoint_and_says_how_to_go_on(
     tmp_path: Path, undisturbed: Path, environment: dict[str, str]
 ) -> None:
     folder = tmp_path / "run"
-    child = subprocess.Popen([sys.executable, SCRIPT, folder], env=environment, stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [sys.executable, SCRIPT, folder], env=environment, stderr=subprocess.PIPE, text=True
+    )
     events = folder / "events.jsonl"
     while not events.exists() and child.poll() is None:
         time.sleep(0.005)

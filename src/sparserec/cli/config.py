@@ -30,6 +30,9 @@ def show(
     dim: Annotated[Optional[int], typer.Option(help="Columns of the full table.")] = None,
     epochs: Annotated[Optional[int], typer.Option(help="Length of a full training.")] = None,
     recipe: Annotated[Optional[str], typer.Option(help="Named recipe: default or paper.")] = None,
+    preset: Annotated[
+        Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")
+    ] = None,
     protocol: Annotated[
         Optional[str], typer.Option(help="Split: resplit, public, public-full, temporal or files.")
     ] = None,
@@ -48,7 +51,7 @@ def show(
 
     options = {
         "data": data, "base": base, "method": method, "density": density, "dim": dim, "recipe.epochs": epochs,
-        "recipe.preset": recipe, "protocol": protocol, "seed": seed,
+        "recipe.preset": recipe, "preset": preset, "protocol": protocol, "seed": seed,
     }  # fmt: skip
     if run is not None:
         if config or assignments or any(value is not None for value in options.values()):

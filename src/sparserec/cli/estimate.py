@@ -32,6 +32,9 @@ def estimate(
     dim: Annotated[Optional[int], typer.Option(help="Columns of the full table.")] = None,
     epochs: Annotated[Optional[int], typer.Option(help="Length of a full training.")] = None,
     recipe: Annotated[Optional[str], typer.Option(help="Named recipe: default or paper.")] = None,
+    preset: Annotated[
+        Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")
+    ] = None,
     protocol: Annotated[Optional[str], typer.Option(help="Split protocol.")] = None,
     config: Annotated[Optional[Path], typer.Option(help="TOML file with settings.")] = None,
     assignments: Annotated[
@@ -57,7 +60,7 @@ def estimate(
 
     options = {
         "data": data, "base": base, "method": method, "density": density, "dim": dim, "recipe.epochs": epochs,
-        "recipe.preset": recipe, "protocol": protocol,
+        "recipe.preset": recipe, "preset": preset, "protocol": protocol,
     }  # fmt: skip
     settings = configure(config, options, assignments or [])
     use_threads(threads)

@@ -33,6 +33,9 @@ def train(
     dim: Annotated[Optional[int], typer.Option(help="Columns of the full table.")] = None,
     epochs: Annotated[Optional[int], typer.Option(help="Length of a full training.")] = None,
     recipe: Annotated[Optional[str], typer.Option(help="Named recipe: default or paper.")] = None,
+    preset: Annotated[
+        Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")
+    ] = None,
     protocol: Annotated[
         Optional[str], typer.Option(help="Split: resplit, public, public-full, temporal or files.")
     ] = None,
@@ -49,7 +52,7 @@ def train(
     warm: Annotated[
         Optional[Path], typer.Option("--from", help="A finished run to go on from when the log has grown.")
     ] = None,
-    items: Annotated[Optional[Path], typer.Option(help="Table with item id, title and tags.")] = None,
+    metadata: Annotated[Optional[Path], typer.Option(help="Table with item id, title and tags.")] = None,
     nmf_limit: Annotated[
         Optional[float],
         typer.Option(
@@ -74,7 +77,7 @@ def train(
 
     options = {
         "data": data, "base": base, "method": method, "density": density, "dim": dim, "recipe.epochs": epochs,
-        "recipe.preset": recipe, "protocol": protocol, "seed": seed,
+        "recipe.preset": recipe, "preset": preset, "protocol": protocol, "seed": seed,
     }  # fmt: skip
     old = open_warm_start(warm) if warm is not None else None
     inherited = old.inherited(base, method) if old is not None else None
@@ -84,7 +87,7 @@ def train(
         None if budget is None else parse_size(budget), _target(target), _wish(old, dim), density,
         NMF_LIMIT if nmf_limit is None else nmf_limit, old is None, force,
     )  # fmt: skip
-    record, folder = _train(settings, wishes, old, items, run_dir, data_dir, resume, quiet)
+    record, folder = _train(settings, wishes, old, metadata, run_dir, data_dir, resume, quiet)
     print_record(record, folder, as_json)
     if budget is not None and not as_json:
         everyone = " --include-everyones-history" if target == "full" else ""
@@ -105,7 +108,7 @@ def _wish(old: WarmStart | None, dim: int | None) -> int | None:
 
 
 def _train(
-    settings: RunConfig, wishes: Wishes, old: WarmStart | None, items: Path | None, run_dir: Path | None,
+    settings: RunConfig, wishes: Wishes, old: WarmStart | None, metadata: Path | None, run_dir: Path | None,
     data_dir: str | None, resume: bool, quiet: bool,
 ) -> tuple[dict[str, Any], Path]:  # fmt: skip
     """Read the data, settle what depends on its size, train."""
@@ -119,8 +122,8 @@ def _train(
     baseline = resident_bytes()
     with peak_of(peaks, "read", baseline):
         source = resolve(settings.data, data_dir=data_dir, **settings.read)
-        if items is not None:
-            source = source.with_item_info(read_item_info(items, source.train.item_ids))
+        if metadata is not None:
+            source = source.with_item_info(read_item_info(metadata, source.train.item_ids))
     plan = plan_run(settings, source, wishes)
     say("\n".join(plan.said), quiet or not plan.said)
     settings = plan.config if old is None else old.configure(plan.config)

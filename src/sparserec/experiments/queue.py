@@ -38,7 +38,7 @@ class QueuedRun:
 
 def read_queue(path: Path) -> list[QueuedRun]:
     """Runs in the order they will be trained."""
-    from sparserec.training.configure import build_config, read_toml
+    from sparserec.training.configure import build_config, merge, read_toml
 
     values = read_toml(path)
     unknown = set(values) - {"results", "runs", "defaults", "run"}
@@ -66,15 +66,6 @@ def read_queue(path: Path) -> list[QueuedRun]:
             )
         )
     return sorted(queue, key=lambda run: -run.priority)
-
-
-def merge(defaults: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
-    """Settings with changes on top; groups of settings are merged, not replaced."""
-    merged = dict(defaults)
-    for key, value in changes.items():
-        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
-        merged[key] = merge(merged[key], value) if both else value
-    return merged
 
 
 def run_queue(

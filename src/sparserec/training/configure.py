@@ -9,7 +9,7 @@ from typing import Any
 
 from sparserec.errors import SettingError
 from sparserec.methods import make_method
-from sparserec.recommenders import make_recommender
+from sparserec.recommenders import PRESETS, make_recommender
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import RECIPES
 
@@ -55,16 +55,40 @@ def expand_recipe(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "recipe": {**RECIPES[preset], **recipe}}
 
 
+def expand_preset(values: dict[str, Any]) -> dict[str, Any]:
+    """`preset` names published settings of the base recommender; what is given beside it wins."""
+    values = dict(values)
+    name, base = values.pop("preset", None), values.get("base", RunConfig.model_fields["base"].default)
+    if name is None:
+        return values
+    known = PRESETS.get(base, {})
+    if name not in known:
+        raise SettingError(f"unknown preset {name!r} of {base}; known: {', '.join(known) or 'none'}")
+    return merge(known[name], values)
+
+
+def merge(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
+    """Settings with others on top; groups of settings are merged, not replaced."""
+    merged = dict(under)
+    for key, value in over.items():
+        both = isinstance(value, dict) and isinstance(merged.get(key), dict)
+        merged[key] = merge(merged[key], value) if both else value
+    return merged
+
+
 def build_config(values: dict[str, Any], where: str = "settings") -> RunConfig:
     """Check everything that can be checked before data is read."""
-    config = RunConfig.parse(expand_recipe(values), where)
+    config = RunConfig.parse(expand_recipe(expand_preset(values)), where)
     make_recommender(config.base, config.base_settings)
     make_method(config.method, config.method_settings)
     return config
 
 
 def configure(
-    file: Path | None, options: dict[str, Any], assignments: list[str], inherited: dict[str, Any] | None = None
+    file: Path | None,
+    options: dict[str, Any],
+    assignments: list[str],
+    inherited: dict[str, Any] | None = None,
 ) -> RunConfig:
     """The resolved configuration of a command; `inherited` are settings of a run it goes on from."""
     values = (inherited or {}) | (read_toml(file) if file else {})
