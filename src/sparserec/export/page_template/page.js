@@ -26,6 +26,7 @@ let overview
 /** Ask for the list that belongs to the present state and show it, unless a newer question was asked meanwhile. */
 async function refresh() {
   const turn = ++state.turn
+  setBusy('items', true)
   const started = performance.now()
   const searching = state.text.trim() !== ''
   const answer = searching
@@ -38,7 +39,11 @@ async function refresh() {
   if (searching) showSearch(answer)
   else showRecommended(answer)
   showItems(at('items'), answer.items, memory.choice)
-  at('items').setAttribute('aria-busy', 'false')
+  setBusy('items', false)
+}
+
+function setBusy(id, busy) {
+  at(id).setAttribute('aria-busy', String(busy))
 }
 
 function showSearch({ items, total }) {
@@ -65,6 +70,7 @@ function showEmpty(text) {
 
 async function showChoices() {
   const place = forgetButtons().indexOf(document.activeElement)
+  setBusy('choices', true)
   for (const kind of ['liked', 'disliked']) {
     const items = await ask('describe', { ids: memory[kind]().reverse() })
     at(kind).replaceChildren(...items.map(chosenRow))
@@ -78,6 +84,7 @@ async function showChoices() {
   at('kept').textContent = !size ? '' : memory.storable()
     ? 'Kept in this browser until you erase it.'
     : 'This browser does not let the page keep anything: your choices go when you close it.'
+  setBusy('choices', false)
   if (place >= 0) (forgetButtons()[Math.min(place, size - 1)] ?? at('choices')).focus()
 }
 
@@ -175,11 +182,13 @@ async function showItem(id) {
   const fresh = state.openItem !== id
   const focused = document.activeElement
   state.openItem = id
+  setBusy('item-sheet', true)
   const item = await ask('details', { profile: memory.profile(), item: id })
   if (state.openItem !== id) return
   const sheet = at('item-sheet')
   sheet.replaceChildren(...itemSheet(item, memory.choice))
   sheet.dataset.id = JSON.stringify(id)
+  setBusy('item-sheet', false)
   if (!at('item').open) at('item').showModal()
   if (fresh) sheet.scrollTop = 0
   const same = fresh ? null : sameControl(sheet, focused)

@@ -40,7 +40,7 @@ export function buildSearch(catalogue, popularity) {
  * @returns {string}
  */
 export function foldText(text) {
-  return text.toLowerCase().normalize('NFKD').replace(/\p{M}+/gu, '')
+  return text.normalize('NFKD').toLowerCase().replace(/\p{M}+/gu, '')
     .replace(/[ßæœøłđðþı]/g, letter => SPELLED_OUT[letter])
     .replace(/[^\p{L}\p{N}\n]+/gu, ' ').replace(/^ | $/gm, '')
 }
