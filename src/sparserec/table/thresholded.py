@@ -74,12 +74,13 @@ class ThresholdedTable:
         """One Adam step on values and logits, and how many entries are above their threshold after it."""
         sizes, roots = Cohorts().step_sizes(update.step, update.learning_rate)
         threshold_sizes, _ = Cohorts().step_sizes(update.step, self.thresholds.rate)
-        self.active[block] = _update_thresholded(
+        _update_thresholded(
             gradient.numpy(), update.row_decay, update.dropout.key, update.dropout.rate, self.shape.blocks[block][0],
             float(sizes[0]), float(threshold_sizes[0]), float(roots[0]), self.thresholds.decay, self.thresholds.ceiling,
             self.values[block], self.logits[block], self.first[block], self.second[block],
             self.logit_first[block], self.logit_second[block],
         )  # fmt: skip
+        self.active[block] = _survivors(self.values[block], self.logits[block], self.thresholds.ceiling)
 
     def finish_step(self, update: Update) -> None:
         """Blocks are updated as they are received."""
@@ -193,21 +194,21 @@ def _update_thresholded(
     second: np.ndarray,
     logit_first: np.ndarray,
     logit_second: np.ndarray,
-) -> int:
+) -> None:
     sizes = np.float32(size), np.float32(threshold_size), np.float32(root)
-    pull, share, count = np.float32(decay), np.float32(1.0 / ceiling), 0
+    pull, share = np.float32(decay), np.float32(1.0 / ceiling)
     for row in prange(gradient.shape[0]):
         for column in range(gradient.shape[1]):
             value, logit = values[row, column], logits[row, column]
             threshold = _threshold_of(logit, ceiling)
             sign = np.float32(1.0) if value > 0 else np.float32(-1.0)
             margin = abs(value) - threshold
-            entry = np.float32(0.0)
-            if margin > 0:
-                entry = gradient[row, column]
-                if drop_rate > 0.0:
-                    entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
-                entry += row_decay[row] * sign * margin
+            entry = gradient[row, column]
+            if drop_rate > 0.0:
+                entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
+            entry += row_decay[row] * sign * margin
+            # Chosen afterwards, not skipped, and survivors counted elsewhere: so the loop is compiled to vectors.
+            entry = entry if margin > 0 else np.float32(0.0)
             slope = pull * logit - threshold * (np.float32(1.0) - share * threshold) * sign * entry
             values[row, column], first[row, column], second[row, column] = adam_entry(
                 value, entry, first[row, column], second[row, column], sizes[0], sizes[2]
@@ -215,5 +216,3 @@ def _update_thresholded(
             logits[row, column], logit_first[row, column], logit_second[row, column] = adam_entry(
                 logit, slope, logit_first[row, column], logit_second[row, column], sizes[1], sizes[2]
             )
-            count += abs(values[row, column]) > _threshold_of(logits[row, column], ceiling)
-    return count
