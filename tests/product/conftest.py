@@ -24,5 +24,5 @@ def model(tmp_path_factory: pytest.TempPathFactory, names: Path) -> sparserec.Mo
     return sparserec.fit(
         small_pairs(), method="sparserec", method_settings={"init": "uniform", "explore_every": 5}, dim=16,
         density=0.5, epochs=40, recipe={"batch_size": 400, "learning_rate": 0.05, "validate_every": 10}, ks=(5,),
-        folder=folder, items=names, quiet=True,
+        folder=folder, metadata=names, quiet=True,
     )  # fmt: skip

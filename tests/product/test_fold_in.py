@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from sparserec.data import Interactions
-from sparserec.export import make_vectors
 from sparserec.graph import build_adjacency
 from sparserec.recommenders import RECOMMENDERS, make_recommender
 from sparserec.serving.fold_in import FoldIn
+from sparserec.shipping import make_vectors
 from sparserec.table import DenseTable, Shape
 
 N_USERS, N_ITEMS, DIM = 6, 7, 5

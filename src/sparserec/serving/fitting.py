@@ -25,14 +25,14 @@ def fit(
     epochs: int | None = None,
     seed: int = 0,
     folder: Path | str | None = None,
-    items: Path | str | None = None,
+    metadata: Path | str | None = None,
     data_dir: Path | str | None = None,
     quiet: bool = False,
     **settings: Any,
 ) -> Model:
     """Train a recommender and return it, measured on a test set that training never saw.
 
-    `data` is a path, the name of a data set, a data frame, an Arrow table, a scipy matrix or pairs of ids. `items` is a
+    `data` is a path, the name of a data set, a data frame, an Arrow table, a scipy matrix or pairs of ids. `metadata` is a
     file with ids, titles and tags of the items. The run goes to `folder`; without one it lives as long as the model
     (`save` keeps it). `settings` are those of RunConfig, for example `protocol="temporal"`,
     `recipe="paper"` or `recipe={"batch_size": 2000}`, `read={"min_rating": 4}` or `base_settings={"layers": 2}`.
@@ -49,8 +49,8 @@ def fit(
     baseline = resident_bytes()
     with peak_of(peaks, "read", baseline):
         source: Source = resolve(data, data_dir, **config.read) if named else read_source(data, **config.read)
-        if items is not None:
-            source = source.with_item_info(read_item_info(items, source.train.item_ids))
+        if metadata is not None:
+            source = source.with_item_info(read_item_info(metadata, source.train.item_ids))
     keep = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
     target = Path(folder) if folder is not None else Path(keep.name) / "run"  # type: ignore[union-attr]
     train_run(config, target, source=source, quiet=quiet, peaks=peaks, baseline=baseline)

@@ -22,7 +22,7 @@ from sparserec.device.scorers import History, insertion_weights
 class FoldIn:
     """What is needed of every item to fold a history in."""
 
-    tables: tuple[np.ndarray, ...]  # P^(q), each (items, dim); made by export.make_vectors
+    tables: tuple[np.ndarray, ...]  # P^(q), each (items, dim); made by shipping.make_vectors
     degrees: np.ndarray  # train interactions of each item
     self_loops: bool
 

@@ -14,7 +14,6 @@ from sparserec.data import IdMap
 from sparserec.device import Recommendation
 from sparserec.errors import RunError
 from sparserec.evaluation import Listing
-from sparserec.export import Vectors, make_vectors
 from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
 from sparserec.serving.batch import write_all
 from sparserec.serving.fold_in import FoldIn
@@ -23,6 +22,7 @@ from sparserec.serving.lookup import item_number, item_numbers, user_number
 from sparserec.serving.problems import QuestionError
 from sparserec.serving.ranking import check_length, listing, rank, rows_of_listing
 from sparserec.serving.run_folder import read_run
+from sparserec.shipping import Vectors, make_vectors
 
 KEPT_OUT = "work"  # checkpoints: of use to a resumed training only
 
