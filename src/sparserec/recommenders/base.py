@@ -67,7 +67,7 @@ class Recommender(Protocol):
         """Dropout and noise of one training step."""
 
     def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
-        """Loss and gradients from the taps' outputs on the batch's rows."""
+        """Loss and gradients from the taps' outputs on the batch's rows; the outputs may be overwritten."""
 
 
 __all__ = ["Batch", "Loss", "Perturbation", "Recommender", "RowBatch", "Sampling"]
