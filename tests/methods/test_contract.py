@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from method_toy import CHANCE, LISTED, train_toy
@@ -46,6 +47,23 @@ def test_learns_and_holds_its_budget(method: str, base: str, tmp_path: Path) -> 
     state = sum(ledger[role] for role in ledger if role not in ("scratch", "rows", "graph"))
     assert state < 12 * everything or not make_method(method).sparse_state, "dense state must be declared"
     assert record["cost"] == pytest.approx(sum(phase["epochs"] for phase in record["epochs"]) / 12)
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("static", {"init": "nmf"}),
+        ("static", {"init": "nmf", "nmf_iterations": 1}),  # more non-zeros than the budget
+        ("dsl", {"mode": "described"}),
+        ("rigl", {"scope": "tables"}),
+        ("magnitude", {"scope": "joint", "fine_tune": 0.25}),
+        ("sparserec", {"init": "uniform", "growth": "instantaneous"}),
+    ],
+)
+def test_variants_hold_the_budget_too(method: str, settings: dict[str, Any], tmp_path: Path) -> None:
+    record = train_toy(tmp_path / "run", method, density=0.3, method_settings=settings).record
+    assert record["parameters"] == round(0.3 * 168 * 24)
+    assert record["test"]["float"][f"recall@{LISTED}"] > 4 * CHANCE
 
 
 def test_dense_state_is_in_the_ledger(tmp_path: Path) -> None:

@@ -29,11 +29,11 @@ def uniform_support(shape: Shape, target: int, rng: np.random.Generator) -> list
     the size of the table is made.
     """
     sizes = [shape.n_rows * width for _, width in shape.blocks]
-    counts = _counts(sizes, target, rng)
-    return [_distinct(size, count, rng) for size, count in zip(sizes, counts)]
+    counts = counts_per_block(sizes, target, rng)
+    return [draw_distinct(size, count, rng) for size, count in zip(sizes, counts)]
 
 
-def _counts(sizes: list[int], target: int, rng: np.random.Generator) -> list[int]:
+def counts_per_block(sizes: list[int], target: int, rng: np.random.Generator) -> list[int]:
     """How many of `target` draws fall into each block; proportional where numpy's exact draw ends."""
     if sum(sizes) < LARGEST_HYPERGEOMETRIC:
         return rng.multivariate_hypergeometric(sizes, target, method="marginals").tolist()
@@ -41,7 +41,7 @@ def _counts(sizes: list[int], target: int, rng: np.random.Generator) -> list[int
     return [end - start for start, end in zip([0] + ends, ends)]
 
 
-def _distinct(size: int, count: int, rng: np.random.Generator) -> np.ndarray:
+def draw_distinct(size: int, count: int, rng: np.random.Generator) -> np.ndarray:
     if count > size // 2:
         return np.sort(rng.permutation(size)[:count]).astype(np.int32)
     chosen = np.unique(rng.integers(0, size, int(count * 1.2) + 16, dtype=np.int32))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparserec.exploration.init import _counts, _distinct
+from sparserec.exploration.init import counts_per_block, draw_distinct
 from sparserec.exploration.prune_and_regrow import Scope
 from sparserec.exploration.select import take_largest
 from sparserec.table import Shape
@@ -64,8 +64,8 @@ def fill_uniformly(
         return support
     free = [shape.n_rows * width - len(block) for block, (_, width) in zip(support, shape.blocks)]
     filled = []
-    for block, size, count in zip(support, free, _counts(free, missing, rng)):
-        ranks = _distinct(size, count, rng)  # the how-many-th inactive position of the block
+    for block, size, count in zip(support, free, counts_per_block(free, missing, rng)):
+        ranks = draw_distinct(size, count, rng)  # the how-many-th inactive position of the block
         before = block - np.arange(len(block), dtype=np.int32)  # inactive ones in front of each active one
         new = ranks + np.searchsorted(before, ranks, side="right")
         filled.append(np.sort(np.concatenate([block, new.astype(np.int32)])))
