@@ -45,34 +45,55 @@ def demo(
     folder: Annotated[Path, typer.Option(help="Where the three runs go.")] = Path("runs/demo"),
     again: Annotated[bool, typer.Option("--again", help="Train anew what was trained before.")] = False,
     epochs: Annotated[Optional[int], typer.Option(help="Shorter or longer than the default.")] = None,
+    base: Annotated[str, typer.Option(help="Base recommender.")] = "lightgcn",
     as_json: AsJson = False,
 ) -> None:
     """Train SparseRec, a dense and a small dense table on the built-in city and compare them."""
     import sparserec
 
-    records = [_train(name, folder, again, epochs) for name in TRAINED]
+    folder = folder if base == "lightgcn" else folder / base
+    records = [_train(name, folder, again, epochs, base) for name in TRAINED]
     model = sparserec.load(folder / "sparserec")
     suggested = model.recommend(user=USER, k=5)
+    page = _write_page(folder)
     if as_json:
-        answer = {"runs": records, "user": USER, "recommendations": suggested.as_dict()["items"]}
+        answer = {
+            "runs": records,
+            "user": USER,
+            "recommendations": suggested.as_dict()["items"],
+            "page": str(page),
+        }
         typer.echo(json.dumps(answer))
         return
-    _print_runs(records)
+    _print_runs(records, base)
     _print_user(model, suggested)  # type: ignore[arg-type]
-    # the offline page is written here, once there is one
     typer.echo(
+        f"\nThe recommender as one offline page ({page.stat().st_size / 1e3:.0f} kB), open it in a browser:\n"
+        f"  {page.resolve()}\n"
         f"\nTry: sparserec recommend {folder / 'sparserec'} --user {USER} --explain\n"
         f"     sparserec compare {folder / 'dense'} {folder / 'sparserec'} {folder / 'small_dense'}\n"
         f"     sparserec train my_log.csv"
     )
 
 
-def _train(name: str, folder: Path, again: bool, epochs: int | None) -> dict[str, Any]:
+def _write_page(folder: Path) -> Path:
+    """The sparse model as a device file and as a page that needs nothing else."""
+    from sparserec.export import ExportOptions, export_run
+    from sparserec.export.page import write_page
+    from sparserec.training.reopen import reopen
+
+    file, page = folder / "city.srec", folder / "city.html"
+    export_run(reopen(folder / "sparserec"), file, ExportOptions())
+    write_page(page, file, "Places to go")
+    return page
+
+
+def _train(name: str, folder: Path, again: bool, epochs: int | None, base: str) -> dict[str, Any]:
     """One run in a process of its own, so that its peak memory is its own; a finished one is used as it is."""
     from sparserec.files import write_text
 
     run = folder / name
-    settings = json.loads(json.dumps(COMMON | TRAINED[name]))
+    settings = json.loads(json.dumps(COMMON | TRAINED[name] | {"base": base}))
     if epochs is not None:
         settings["recipe"]["epochs"] = epochs
     if again and (run / "config.json").exists():
@@ -113,7 +134,7 @@ def _train_child(name: str, folder: Path, epochs: int) -> None:
         raise TrainingError(f"the training of {name} failed ({log}):\n" + "\n".join(tail))
 
 
-def _print_runs(records: list[dict[str, Any]]) -> None:
+def _print_runs(records: list[dict[str, Any]], base: str) -> None:
     from sparserec.cli.printing import print_table, size
 
     rows = [
@@ -130,7 +151,7 @@ def _print_runs(records: list[dict[str, Any]]) -> None:
     ]
     data = records[0]["data"]
     title = (
-        f"LightGCN on {data['interactions']:,} visits of {data['users']:,} people to {data['items']:,} places"
+        f"{base} on {data['interactions']:,} visits of {data['users']:,} people to {data['items']:,} places"
     )
     notes = [
         "int8: the table on disk, positions included. peak: memory while training, above the start; on data this small it "

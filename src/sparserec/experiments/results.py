@@ -30,7 +30,8 @@ def finished_names(path: Path) -> set[str]:
 
 
 def append_result(path: Path, name: str, record: dict[str, Any]) -> None:
-    """Add a finished run under its name in the queue."""
+    """Add a finished run under its name in the queue; folders of this machine are left out of file names."""
+    data = {**record["data"], "files": [Path(file).name for file in record["data"]["files"]]}
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"name": name, **record}) + "\n")
+        file.write(json.dumps({"name": name, **record, "data": data}) + "\n")
