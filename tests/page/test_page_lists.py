@@ -151,6 +151,7 @@ def test_every_mode(visit: Start, tmp_path: Path, name: str) -> None:
     seen = visit().open(tmp_path / "page.html")
     first = model.recommend(k=20) if model.profile.mode == "personal" else model.recommend(history=[], k=20)
     assert seen.ids() == ids(first)
+    assert ("its owner" in seen.text("#hint")) == (model.profile.mode == "personal")
     liked = seen.press("like", 0)
     history = [*(model.ids[index] for index in model.seen), liked]
     assert seen.ids() == ids(model.recommend(history=history, k=20))

@@ -9,7 +9,7 @@ const COLOURS = 6
 /** One line for the side of the page. */
 export function summarise({ bytes, items, card }) {
   const quality = card.metrics?.file?.folded?.[RECALL]
-  const found = quality === undefined ? '' : ` It finds ${percent(quality)} of what people went on to choose.`
+  const found = quality === undefined ? '' : ` Its first 20 suggestions hold ${percent(quality)} of what people went on to choose.`
   return `${inBytes(bytes)}, ${items.toLocaleString('en')} items.${found}`
 }
 

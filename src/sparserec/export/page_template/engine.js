@@ -60,12 +60,12 @@ export function serveEngine() {
 function recommend(parts, model, describe, { profile, tags, matching, k }) {
   const history = fullHistory(parts, profile)
   const filter = tagFilter(parts, model, tags, matching)
-  const asked = parts.profile.mode === 'personal' && !profile.length ? {} : history
-  const found = model.recommend({ ...asked, ...filter, k: k + 1 })
+  const stored = parts.profile.mode === 'personal' && !profile.length
+  const found = model.recommend({ ...(stored ? {} : history), ...filter, k: k + 1 })
   const known = history.weights.some(weight => weight > 0)
   const explained = known && parts.profile.mode !== 'full' // in mode full an explanation takes as long as the list
   return {
-    kind: known ? 'yours' : parts.profile.mode === 'personal' ? 'stored' : 'popular',
+    kind: stored ? 'stored' : known ? 'yours' : 'popular',
     items: found.slice(0, k).map(({ id }) => ({ ...describe(id), because: explained ? reasons(model, describe, history, id) : [] })),
     more: found.length > k,
   }

@@ -109,12 +109,13 @@ function restoreFocus(rows, { control, action, place }) {
 function glide(rows, old) {
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
   const timing = { duration: 260, easing: 'cubic-bezier(.2, .7, .2, 1)' }
-  for (const row of rows) {
+  const tops = rows.map(row => row.offsetTop) // all before the first animation: each one makes the browser lay out again
+  rows.forEach((row, place) => {
     const before = old.get(row.dataset.id)
-    const shift = before ? before.top - row.offsetTop : 0
+    const shift = before ? before.top - tops[place] : 0
     if (!before) row.animate([{ opacity: 0 }, { opacity: 1 }], timing)
     else if (shift) row.animate([{ transform: `translateY(${shift}px)` }, { transform: 'none' }], timing)
-  }
+  })
 }
 
 /** @param {string[]} words */
