@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -112,7 +113,21 @@ def estimate(config: RunConfig, sizes: Sizes, timed: bool = True, world: World |
     if timed:
         world = make_world(sizes, base) if world is None else world
         seconds = plan_seconds(config, sizes, phases, nmf, step_times(config, world), world.scale)
-    return Estimate(config.base, config.method, config.dim, config.density, sizes, memory, seconds, nmf)
+    notes = busy_note() if timed else ()
+    return Estimate(
+        config.base, config.method, config.dim, config.density, sizes, memory, seconds, nmf, notes
+    )
+
+
+def busy_note() -> tuple[str, ...]:
+    """A word of warning where other programs take part of the speed that was measured."""
+    cores = os.cpu_count() or 1
+    load = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    if load <= 1.25 * cores:
+        return ()
+    return (
+        f"other programs keep this machine busy (load {load:.0f}, {cores} cores): times are as slow as now",
+    )
 
 
 def estimate_all(config: RunConfig, sizes: Sizes, timed: bool = True) -> list[Estimate]:

@@ -15,17 +15,19 @@ from sparserec.recommenders.info_nce import CHUNK_BYTES
 from sparserec.table import Ledger, total
 from sparserec.training.config import RunConfig
 
-READ_BYTES = 56
+READ_BYTES = 60
 """Per interaction while reading and splitting: columns as read, numbers, one sort of them."""
-COMPILED_BYTES = 70 << 20
+LIBRARY_BYTES = 100 << 20
+"""Libraries that reading loads."""
+COMPILED_BYTES = 24 << 20
 """Machine code of the kernels and the first-use state of torch, in every phase that computes."""
-CHILD_BYTES = 150 << 20
-"""A Python with numpy, scipy and scikit-learn in it."""
+CHILD_BYTES = 250 << 20
+"""An idle child process; the pages of libraries it shares with its parent are not counted."""
 FACTOR_COPIES = 2.6
 """Dense (nodes, rank) arrays alive in an iteration of coordinate descent: measured 2.5 (sample) and 2.6 (Gowalla)."""
 RANK_SCRATCH = 32 << 20
 """Tiles of scores in full ranking; evaluation.top_items keeps to it."""
-FACTOR_ENTRY_BYTES = 70
+FACTOR_ENTRY_BYTES = 40
 """Per non-zero of the factors while they are scaled, cut and sorted into the first support."""
 
 
@@ -35,16 +37,18 @@ def plan_memory(
     """Bytes of each phase of the run by role; `nmf` is the iterations of the factorisation, 0 for none."""
     held = interactions_held(sizes)
     graph = graph_bytes(sizes, base)
-    plans = {"read": {"interactions": held, "reading": READ_BYTES * sizes.interactions}}
+    reading = READ_BYTES * sizes.interactions
+    plans = {"read": {"interactions": held, "reading": reading, "libraries": LIBRARY_BYTES}}
     if nmf:
-        plans["nmf"] = {"interactions": held, "child": nmf_bytes(sizes, config.dim)}
+        child = nmf_bytes(sizes, config.dim)
+        plans["nmf"] = {"interactions": held, "child": child, "libraries": LIBRARY_BYTES}
     plans["init"] = init_bytes(config, sizes, graph, held, nmf)
     plans["train"] = max(
         (train_bytes(config, sizes, base, phase, graph, held) for phase in phases), key=total
     )
     plans["evaluate"] = max(
         (
-            evaluate_bytes(sizes, base, phase, graph, held)
+            evaluate_bytes(sizes, phase, graph, held)
             for phase in phases
             if phase.validated or phase is phases[-1]
         ),
@@ -74,7 +78,7 @@ def nmf_bytes(sizes: Sizes, rank: int) -> int:
 
 def init_bytes(config: RunConfig, sizes: Sizes, graph: int, held: int, nmf: int) -> Ledger:
     """Building the graph and the first support."""
-    ledger = {"interactions": held, "graph": graph, "sorting": 24 * sizes.train}
+    ledger = {"interactions": held, "graph": graph, "sorting": 24 * sizes.train, "libraries": LIBRARY_BYTES}
     if nmf:
         ledger["factors"] = round(FACTOR_ENTRY_BYTES * NMF_DENSITY * sizes.nodes * config.dim)
     return ledger
@@ -89,16 +93,21 @@ def train_bytes(
     settings = base.settings.model_dump()
     spare = 1 if settings.get("decay_rows") == "all" and settings.get("loss") == "info_bpr" else 0
     layers = max(len(tap) for tap in base.taps) - 1
+    passing = {
+        "rows": 2 * 4 * len(base.taps) * rows * dim,
+        "last hop": min(8 * 2 * sizes.train, graph) if layers else 0,
+        "loss": loss_bytes(config.recipe.batch_size, base, rows, dim),
+    }
     return {
         **phase.table,
+        **passing,
         "scratch": 4 * (2 + spare) * sizes.nodes * width,
-        "rows": 2 * 4 * len(base.taps) * rows * dim,
         "graph": graph,
         "interactions": held,
         "batches": 4 * sizes.train + 8 * sizes.nodes + 64 * config.recipe.batch_size,
-        "last hop": min(8 * 2 * sizes.train, graph) if layers else 0,
-        "loss": loss_bytes(config.recipe.batch_size, sizes, base, rows, dim),
-        "compiled code": COMPILED_BYTES,
+        "checkpoint": total(phase.table),
+        "allocator": total(passing),  # what steps free and ask for again lies in two places now and then
+        "code and libraries": COMPILED_BYTES + LIBRARY_BYTES,
     }
 
 
@@ -113,27 +122,28 @@ def _distinct(available: int, drawn: int) -> float:
     return available * (1.0 - (1.0 - 1.0 / available) ** drawn)
 
 
-def loss_bytes(batch: int, sizes: Sizes, base: Recommender, rows: int, dim: int) -> int:
+def loss_bytes(batch: int, base: Recommender, rows: int, dim: int) -> int:
     """What the loss allocates beside outputs and gradients: gathered pairs, or tiles of a contrast."""
     if len(base.taps) > 1:
         return 6 * 4 * rows * dim + 2 * CHUNK_BYTES
     return 3 * 4 * min(batch, rows) * dim
 
 
-def evaluate_bytes(sizes: Sizes, base: Recommender, phase: PhasePlan, graph: int, held: int) -> Ledger:
-    """Vectors of all nodes, one filter, tiles of scores, and the table (twice: as it is and quantised)."""
+def evaluate_bytes(sizes: Sizes, phase: PhasePlan, graph: int, held: int) -> Ledger:
+    """Vectors of all nodes, one more filter, tiles of scores, and the table (as it is and quantised)."""
     width = automatic_width(sizes.nodes, phase.table_dim)
     values = phase.table.get("values", 0)
     return {
         **phase.table,
-        "quantised": 5 * values,
+        "quantised": 8 * values,
         "vectors": 4 * sizes.nodes * phase.table_dim,
+        "allocator": 4 * sizes.nodes * phase.table_dim,
         "scratch": 4 * 4 * sizes.nodes * width,
         "scores": score_bytes(sizes, phase.table_dim) + 4 * 30 * sizes.ranked_users,
         "graph": graph,
         "interactions": held,
         "batches": 4 * sizes.train + 8 * sizes.nodes,
-        "compiled code": COMPILED_BYTES,
+        "code and libraries": COMPILED_BYTES + LIBRARY_BYTES,
     }
 
 

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparserec.data import CATALOGUE, Interactions, Source, Split
+from sparserec.data import Interactions, Source, Split
+from sparserec.data.catalogue import find_named
 
 TRAIN_SHARE = 0.7
 """Of `resplit` and `temporal`."""
@@ -76,7 +77,7 @@ class Sizes:
     @classmethod
     def of_named(cls, name: str, protocol: str) -> Sizes | None:
         """Sizes of a data set of the catalogue without reading it; None where it is no such name."""
-        entry = CATALOGUE.get(name)
+        entry = find_named(name)
         if entry is None:
             return None
         total = sum(entry.parts.values())

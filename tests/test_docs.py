@@ -1,0 +1,217 @@
+"""Every code block of the README and the guide is run, in order, in an empty folder; the README's file tree is true.
+
+- ```sh      lines that begin with `sparserec` are run by the real command line, in this process
+- ```python  is executed; all blocks of a page share their variables
+- ```js      is run by Node, where there is one
+- ```toml, ```csv and so on with a file name, such as ```toml budget.toml, are written to that file
+- a block marked `not-run` in its first line is only looked at: its commands and options must exist
+
+Pages of the guide go on from own-data.md, in the same folder, as a reader would.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from typer.main import get_command
+
+from sparserec.cli.app import build_app
+
+ROOT = Path(__file__).resolve().parents[1]
+GUIDE = ROOT / "docs" / "guide"
+PAGES = sorted(path.name for path in GUIDE.glob("*.md"))
+FIRST = "own-data.md"
+MOST_NOT_RUN = 6
+FILES = {"toml", "csv", "json"}
+SHOWN = {"", "text", "tree", "html"}
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced code block of a page."""
+
+    page: str
+    line: int
+    language: str
+    words: tuple[str, ...]
+    text: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.page}:{self.line}"
+
+
+def blocks_of(path: Path) -> list[Block]:
+    """All fenced blocks of a Markdown file."""
+    found: list[Block] = []
+    opened: tuple[int, list[str]] | None = None
+    body: list[str] = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        fence = re.match(r"\s*```(.*)", line)
+        if fence and opened is None:
+            opened, body = (number, fence.group(1).split()), []
+        elif fence and opened is not None:
+            words = opened[1] or [""]
+            found.append(Block(path.name, opened[0], words[0], tuple(words[1:]), "\n".join(body) + "\n"))
+            opened = None
+        else:
+            body.append(line)
+    assert opened is None, f"{path.name}: a code block is not closed"
+    return found
+
+
+def commands_of(block: Block) -> list[list[str]]:
+    """The commands of a shell block; a backslash continues a line, a comment is skipped."""
+    lines = block.text.replace("\\\n", " ").splitlines()
+    return [shlex.split(line, comments=True) for line in lines if line.strip() and not line.startswith("#")]
+
+
+def run_command(words: list[str], where: str) -> None:
+    assert words[0] == "sparserec", f"{where}: {words[0]!r} is not a command these tests run; say not-run"
+    done = CliRunner().invoke(get_command(build_app()), words[1:], catch_exceptions=True)
+    assert done.exit_code == 0, f"{where}: {' '.join(words)}\n{done.output}\n{done.exception!r}"
+
+
+def check_command(words: list[str], where: str) -> None:
+    """The command exists and has the options that are used."""
+    if words[0] != "sparserec":
+        return
+    command, rest = get_command(build_app()), words[1:]
+    while rest and rest[0] in getattr(command, "commands", {}):
+        command, rest = command.commands[rest[0]], rest[1:]  # type: ignore[attr-defined]
+    assert not hasattr(command, "commands"), f"{where}: no command {' '.join(words[:3])}"
+    known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    unknown = [word for word in rest if word.startswith("--") and word.split("=")[0] not in known]
+    assert not unknown, f"{where}: {words[1]} has no option {unknown}"
+
+
+def run_page(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run all blocks of a page in a folder."""
+    monkeypatch.chdir(folder)
+    variables: dict[str, object] = {"__name__": "__main__"}
+    for block in blocks_of(path):
+        if "not-run" in block.words:
+            for words in commands_of(block) if block.language == "sh" else []:
+                check_command(words, block.where)
+        elif block.language == "sh":
+            for words in commands_of(block):
+                run_command(words, block.where)
+        elif block.language == "python":
+            exec(compile(block.text, block.where, "exec"), variables)
+        elif block.language == "js":
+            run_node(block, folder)
+        elif block.language in FILES and block.words:
+            (folder / block.words[0]).write_text(block.text, encoding="utf-8")
+        else:
+            assert block.language in SHOWN, (
+                f"{block.where}: a {block.language!r} block is not run; say not-run"
+            )
+
+
+def run_node(block: Block, folder: Path) -> None:
+    node = shutil.which("node")
+    if node is None:
+        return
+    package = folder / "node_modules" / "sparserec"
+    if not package.exists():
+        package.parent.mkdir(exist_ok=True)
+        package.symlink_to(ROOT / "js", target_is_directory=True)
+    script = folder / "block.mjs"
+    script.write_text(block.text, encoding="utf-8")
+    done = subprocess.run([node, str(script)], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, f"{block.where}:\n{done.stderr}"
+
+
+@pytest.fixture(scope="module")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture
+def quiet_machine(caches: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    monkeypatch.setenv("SPARSEREC_CACHE", str(caches))
+    return monkeypatch
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory: pytest.TempPathFactory, caches: Path) -> Path:
+    """The folder in which own-data.md was followed to its end."""
+    folder = tmp_path_factory.mktemp("guide")
+    before = Path.cwd()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARSEREC_CACHE", str(caches))
+        run_page(GUIDE / FIRST, folder, patch)
+    os.chdir(before)
+    return folder
+
+
+def test_own_data_can_be_followed(workshop: Path) -> None:
+    assert (workshop / "my-run" / "record.json").exists()
+
+
+@pytest.mark.parametrize("name", [name for name in PAGES if name != FIRST])
+def test_the_guide_can_be_followed(name: str, workshop: Path, quiet_machine: pytest.MonkeyPatch) -> None:
+    run_page(GUIDE / name, workshop, quiet_machine)
+
+
+def test_the_readme_can_be_followed(tmp_path: Path, quiet_machine: pytest.MonkeyPatch) -> None:
+    run_page(ROOT / "README.md", tmp_path, quiet_machine)
+
+
+def test_few_blocks_are_not_run_and_each_says_why() -> None:
+    """A reader sees `not-run` only in the source; the sentence before the block must tell them too."""
+    pages = [ROOT / "README.md", *(GUIDE / name for name in PAGES)]
+    skipped = [block for page in pages for block in blocks_of(page) if "not-run" in block.words]
+    assert len(skipped) <= MOST_NOT_RUN
+    for block in skipped:
+        lines = next(page for page in pages if page.name == block.page).read_text().splitlines()
+        before = " ".join(lines[max(0, block.line - 4) : block.line - 1])
+        assert re.search(r"network|minutes|hours|download|install|server", before), (
+            f"{block.where}: say why it is not run"
+        )
+
+
+def tree_paths(block: Block) -> list[str]:
+    """Paths of an indented file tree: the first word of each line, two spaces a level."""
+    parents: list[str] = []
+    paths = []
+    for line in block.text.splitlines():
+        if not line.strip():
+            continue
+        depth = (len(line) - len(line.lstrip())) // 2
+        name = line.split()[0]
+        parents = [*parents[:depth], name.rstrip("/")]
+        paths.append("/".join(parents) + ("/" if name.endswith("/") else ""))
+    return paths
+
+
+def test_the_file_tree_of_the_readme_is_the_repository() -> None:
+    """Whatever is named exists, and every folder of the package is named."""
+    trees = [
+        block
+        for block in blocks_of(ROOT / "README.md")
+        if "src/sparserec/" in block.text and block.language in SHOWN
+    ]
+    if not trees:
+        pytest.skip("the README shows no file tree")
+    paths = [path for block in trees for path in tree_paths(block)]
+    missing = [path for path in paths if not (ROOT / path).exists()]
+    assert not missing, f"named in the README but not there: {missing}"
+    package = ROOT / "src" / "sparserec"
+    rooms = {f"src/sparserec/{room.parent.name}/" for room in package.glob("*/__init__.py")}
+    assert rooms <= set(paths), f"not named in the README: {sorted(rooms - set(paths))}"
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [ROOT / "README.md", *(GUIDE / name for name in PAGES)]:
+        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
+            if "://" not in link:
+                assert (page.parent / link).exists(), f"{page.name}: {link} does not exist"
