@@ -1,0 +1,118 @@
+"""The queue trains in priority order, skips what is done, waits for benchmarks, and says what is wrong before it starts."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from sparserec.errors import DataError, SettingError
+from sparserec.experiments import queue as queues
+from sparserec.experiments.queue import read_queue, run_queue
+from sparserec.experiments.results import append_result, finished_names, read_results
+from sparserec.experiments.tables import markdown_table
+
+TINY = """
+results = "out.jsonl"
+runs = "runs"
+[defaults]
+data = "log.csv"
+dim = 8
+method = "small_dense"
+density = 0.5
+recipe = { epochs = 1, batch_size = 100 }
+[[run]]
+name = "second"
+seed = 1
+[[run]]
+name = "first"
+priority = 5
+"""
+
+
+@pytest.fixture
+def queue_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    rows = [f"u{user},i{item}" for user in range(30) for item in range(30) if (user + item) % 3 == 0]
+    (tmp_path / "log.csv").write_text("user_id,item_id\n" + "\n".join(rows) + "\n")
+    (tmp_path / "queue.toml").write_text(TINY)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SPARSEREC_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "queue.toml"
+
+
+def test_priority_order_and_skipping_what_is_done(queue_file: Path) -> None:
+    assert [run.name for run in read_queue(queue_file)] == ["first", "second"]
+    assert run_queue(queue_file, threads=1) == 0
+    results = read_results(queue_file.parent / "out.jsonl")
+    assert [result["name"] for result in results] == ["first", "second"]
+    assert [result["config"]["seed"] for result in results] == [0, 1]
+    for field in ("config", "environment", "split", "test", "bytes", "memory", "parameters", "export"):
+        assert field in results[0]
+    assert str(queue_file.parent) not in json.dumps(results[0]["data"])
+    before = (queue_file.parent / "out.jsonl").read_text()
+    assert run_queue(queue_file, threads=1) == 0
+    assert (queue_file.parent / "out.jsonl").read_text() == before
+    table = markdown_table(results)
+    assert table.splitlines()[0].startswith("| run |") and len(table.splitlines()) == 4
+
+
+def test_a_failed_run_does_not_stop_the_others(queue_file: Path) -> None:
+    queue_file.write_text(TINY + '[[run]]\nname = "broken"\npriority = 9\ndata = "missing.csv"\n')
+    assert run_queue(queue_file, threads=1) == 1
+    assert finished_names(queue_file.parent / "out.jsonl") == {"first", "second"}
+    assert "missing.csv" in (queue_file.parent / "runs" / "broken.log").read_text()
+
+
+def test_the_queue_waits_while_a_benchmark_measures(
+    queue_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A running child is asked to stop, nothing starts while the lock is held, and the run is finished afterwards."""
+    lock = queue_file.parent / "lock"
+    monkeypatch.setattr(queues, "holder", lambda: 1 if lock.exists() else None)
+    monkeypatch.setattr(queues, "POLL_SECONDS", 0.05)
+    starts = []
+    real = subprocess.Popen
+
+    def watched(command: list[str], **options: object) -> subprocess.Popen:
+        assert not lock.exists()
+        starts.append(command)
+        child = real(command, **options)  # type: ignore[call-overload]
+        if len(starts) == 1:
+            lock.touch()
+            threading.Thread(target=lambda: (time.sleep(1.5), lock.unlink())).start()
+        return child
+
+    monkeypatch.setattr(queues.subprocess, "Popen", watched)
+    assert run_queue(queue_file, threads=1, only="first") == 0
+    assert finished_names(queue_file.parent / "out.jsonl") == {"first"}
+    assert len(starts) >= 2
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[run]]\nname='a'\n", "needs results"),
+        ("results='r'\n[[run]]\nseed=1\n", "needs a name"),
+        ("results='r'\n[[run]]\nname='a'\n[[run]]\nname='a'\n", "name of its own"),
+        ("results='r'\n[[run]]\nname='a'\nmethud='dense'\n", "did you mean 'method'"),
+        ("results='r'\n[[run]]\nname='a'\nmethod='sparse'\n", "unknown method"),
+        ("results='r'\n[[run]]\nname='a'\nmethod_settings={inti='nmf'}\n", "did you mean 'init'"),
+        ("results=", "not valid TOML"),
+    ],
+)
+def test_mistakes_in_a_queue_are_named(tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "q.toml").write_text(text)
+    with pytest.raises(SettingError, match=message):
+        read_queue(tmp_path / "q.toml")
+
+
+def test_a_damaged_result_line_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    append_result(path, "a", {"data": {"files": []}})
+    path.write_text(path.read_text() + '{"name": "b"\n')
+    with pytest.raises(DataError, match="line 2"):
+        read_results(path)
