@@ -15,8 +15,9 @@ from sparserec.methods.rigl import RigL, RigLSettings
 from sparserec.methods.small_dense import SmallDense, SmallDenseSettings
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings
 from sparserec.methods.static import Static, StaticSettings
+from sparserec.settings import Settings
 
-METHODS: dict[str, tuple[type, type]] = {
+METHODS: dict[str, tuple[type, type[Settings]]] = {
     "sparserec": (SparseRec, SparseRecSettings),
     "dense": (Dense, DenseSettings),
     "small_dense": (SmallDense, SmallDenseSettings),

@@ -31,6 +31,8 @@ from sparserec.settings import Settings
 from sparserec.table import SparseTable, Table
 
 CANDIDATES, SUPPORT = 2, 3  # purposes, so that draws from one seed are independent
+FILL_DEADLINE = 1 / 3
+"""Share of the epochs after which a support that is still below the budget takes all it can at once."""
 
 
 class SparseRecSettings(Settings):
@@ -86,7 +88,8 @@ class SparseRec(OneTraining):
         if table.parameters() < target:
             if not moment.ends_epoch:
                 return False
-            done = fill_support(table, target, moment.step, settings.fill_share)
+            share = settings.fill_share if moment.epoch < moment.phase.epochs * FILL_DEADLINE else 1.0
+            done = fill_support(table, target, moment.step, share)
             moment.record("fill", **asdict(done))
         elif explores_after(moment.step, settings.explore_every * moment.steps_per_epoch, moment.last_step):
             fraction = cosine_drop_fraction(moment.step, moment.last_step, settings.drop_fraction)

@@ -12,11 +12,15 @@ class EarlyStop:
     best_score: float | None = None
     best_epoch: int = 0
     waited: int = 0
+    parameters: int = 0  # of the best table
 
-    def see(self, epoch: int, score: float, counts: bool) -> bool:
-        """Take a validation score; True when it is a new best."""
-        if self.best_score is None or score > self.best_score:
-            self.best_score, self.best_epoch, self.waited = score, epoch, 0
+    def see(self, epoch: int, score: float, counts: bool, parameters: int = 0) -> bool:
+        """Take a validation score; True when it is a new best.
+
+        A best found while the table was still growing to its budget does not count against the grown one.
+        """
+        if self.best_score is None or score > self.best_score or parameters > self.parameters:
+            self.best_score, self.best_epoch, self.waited, self.parameters = score, epoch, 0, parameters
             return True
         if counts:
             self.waited += 1

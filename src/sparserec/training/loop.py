@@ -185,7 +185,7 @@ class Loop:
         if self.validate is None:
             return {}
         metrics = self.validate(table)
-        if self.state.early.see(epoch, metrics[self.score_name], counts):
+        if self.state.early.see(epoch, metrics[self.score_name], counts, table.parameters()):
             save_table(self._best_path(), table)
         return {"valid": metrics, "mask": mask_stats(table, self.context.frequencies())}
 

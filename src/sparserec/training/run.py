@@ -96,7 +96,8 @@ def open_test(
     """Measure the finished table on the test part, as float, int8 and int4; per-user results are kept."""
     if len(prepared.split.test) == 0:
         return {}
-    results, per_user = {}, {}
+    results: dict[str, dict[str, float]] = {}
+    per_user: dict[str, np.ndarray] = {}
     with peak_of(peaks, "evaluate", baseline):
         for name, bits in PRECISIONS.items():
             say(f"evaluating on the test set ({name})", quiet)
@@ -105,7 +106,7 @@ def open_test(
             per_user |= {f"{name}.{metric}": values for metric, values in found.per_user.items()}
             per_user["users"] = found.users
     with replacing(folder / "per_user.npz") as temporary, temporary.open("wb") as file:
-        np.savez(file, **per_user)
+        np.savez(file, **per_user)  # type: ignore[arg-type]
     return results
 
 

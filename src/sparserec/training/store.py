@@ -46,13 +46,13 @@ def load_split(path: Path) -> Split:
             info = ItemInfo(
                 titles, [tuple(t for t in one.split("\t") if t) for one in tags] if tags else None
             )
-        parts = [
+        train, valid, test = (
             Interactions(arrays[f"{name}.users"], arrays[f"{name}.items"], users, items, None, info)
             for name in PARTS
-        ]
+        )
     except KeyError as error:
         raise RunError(f"{path}: {error} is missing; the run folder is damaged") from None
-    return Split(*parts, state["protocol"], state["seed"], state["hash"])
+    return Split(train, valid, test, state["protocol"], state["seed"], state["hash"])
 
 
 def _pack(name: str, texts: list[str]) -> Arrays:

@@ -23,4 +23,4 @@ def load_table(path: Path) -> Table:
         kind, shape = TABLES[stored["kind"]], Shape(**stored["shape"])
     except (KeyError, TypeError) as error:
         raise RunError(f"{path}: not a table file of this version ({error})") from error
-    return kind.revive(shape, arrays)
+    return kind.revive(shape, arrays)  # type: ignore[attr-defined]

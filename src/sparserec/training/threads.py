@@ -10,5 +10,6 @@ def use_threads(count: int | None) -> int:
 
     if count is not None:
         torch.set_num_threads(count)
-        numba.set_num_threads(min(count, numba.config.NUMBA_NUM_THREADS))
+        most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+        numba.set_num_threads(min(count, most))
     return torch.get_num_threads()
