@@ -126,3 +126,11 @@ def test_recipe_rates() -> None:
     assert [recipe.rate(epoch, 3) for epoch in (1, 2, 3)] == pytest.approx([0.01, 0.001, 0.0001])
     decayed = Recipe(final_learning_rate=None, rate_decay=0.5, rate_floor=0.003)
     assert [decayed.rate(epoch, 9) for epoch in (1, 2, 3)] == pytest.approx([0.01, 0.005, 0.003])
+
+
+def test_a_search_leaves_the_test_set_closed(tmp_path: Path) -> None:
+    config = small_config(method="small_dense", method_settings={}, open_test=False)
+    record = train_run(config, tmp_path / "run", source=blocks()).record
+    assert record["test"] == {} and record["export"] is None and record["test_opened"] is None
+    assert not (tmp_path / "run" / "per_user.npz").exists()
+    assert record["epochs"][0]["best_score"] > 0

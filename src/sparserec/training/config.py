@@ -38,6 +38,8 @@ class RunConfig(Settings):
     recipe: Recipe = Recipe()
     ks: tuple[int, ...] = (20,)
     """List lengths of the metrics."""
+    open_test: bool = True
+    """Measure the finished model on the test set; false for searches, which only validation may decide."""
     test_epochs: tuple[int, ...] = ()
     """Epochs after which the test set is measured too, listed beforehand; marks the run as `test_curve`."""
     checkpoint_every: int = Field(5, ge=1)

@@ -94,7 +94,7 @@ def open_test(
     prepared: Prepared, table: Table, folder: Path, peaks: dict[str, int], baseline: int, quiet: bool
 ) -> dict[str, dict[str, float]]:
     """Measure the finished table on the test part, as float, int8 and int4; per-user results are kept."""
-    if len(prepared.split.test) == 0:
+    if len(prepared.split.test) == 0 or not prepared.config.open_test:
         return {}
     results: dict[str, dict[str, float]] = {}
     per_user: dict[str, np.ndarray] = {}
@@ -112,7 +112,7 @@ def open_test(
 
 def _default_export(prepared: Prepared, table: Table) -> dict[str, Any] | None:
     """Quality of the file that `export` writes by default, so that reported numbers are shipped numbers."""
-    if len(prepared.split.test) == 0:
+    if len(prepared.split.test) == 0 or not prepared.config.open_test:
         return None
     vectors = make_vectors(prepared.recommender, prepared.graph, table)
     return default_export_quality(vectors, prepared.split)
@@ -207,7 +207,7 @@ def _record(
         "nmf": asdict(factors.info) if factors is not None else None,
         "mask": mask_stats(table, prepared.context.frequencies()),
         "test_curve": bool(config.test_epochs),
-        "test_opened": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "test_opened": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) if config.open_test else None,
     }
 
 
