@@ -48,4 +48,4 @@ def _write_down(folder: Path, run: Trained) -> None:
 
 def times_opened(record: dict[str, Any]) -> int:
     """How often the test set of a run was opened, the one time after training included."""
-    return int("test_opened" in record) + len(record.get("test_opened_again", []))
+    return int(record.get("test_opened") is not None) + len(record.get("test_opened_again", []))

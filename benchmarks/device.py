@@ -1,0 +1,207 @@
+"""Device files of a finished run: bytes, quality, load time, milliseconds per query in numpy and Node, scoring memory.
+
+    python benchmarks/device.py RUN [--out docs-table.md] [--users 1000]
+
+Also checks that `full` ranks as the training-side evaluator does on the same quantised values, in both readers.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+import tracemalloc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from sparserec import device
+from sparserec.evaluation import top_items
+from sparserec.export import Encoding, ExportOptions, export_run
+from sparserec.shipping import encoded_quality, make_vectors, popularity_quality
+from sparserec.training.reopen import Trained, reopen
+
+JS = Path(__file__).resolve().parents[1] / "js"
+VARIANTS: dict[str, ExportOptions] = {
+    "items int8 128 own": ExportOptions(encoding=Encoding(8, 128, "own")),
+    "items int8 128": ExportOptions(encoding=Encoding(8, 128, "shared")),
+    "items int8 32 own": ExportOptions(encoding=Encoding(8, 32, "own")),
+    "items int8 32": ExportOptions(encoding=Encoding(8, 32, "shared")),
+    "items int4 32": ExportOptions(encoding=Encoding(4, 32, "shared")),
+    "items int4 24": ExportOptions(encoding=Encoding(4, 24, "shared")),
+    "items int4 16": ExportOptions(encoding=Encoding(4, 16, "shared")),
+    "items int4 11": ExportOptions(encoding=Encoding(4, 11, "shared")),
+    "full int8": ExportOptions(mode="full", include_everyones_history=True, bits=8),
+    "full int4": ExportOptions(mode="full", include_everyones_history=True, bits=4),
+}
+
+
+def histories(run: Trained, count: int) -> list[list[Any]]:
+    """Train histories of some users, as external ids."""
+    train = run.split.train
+    chosen = np.random.default_rng(0).choice(train.n_users, count, replace=False)
+    return [train.item_ids.external(train.items[train.users == user]).tolist() for user in chosen]
+
+
+def numpy_times(path: Path, asked: list[list[Any]]) -> dict[str, float]:
+    """Median load and query time, and the largest amount numpy held while it answered."""
+    loads = [_seconds(lambda: device.load(path)) for _ in range(3)]
+    model = device.load(path)
+    model.recommend(history=asked[0])
+    queries = [_seconds(lambda one=one: model.recommend(history=one)) for one in asked[1:]]  # type: ignore[misc]
+    tracemalloc.start()
+    model.recommend(history=asked[0])
+    held = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return {
+        "load_ms": 1e3 * statistics.median(loads),
+        "query_ms": 1e3 * statistics.median(queries),
+        "scratch_mb": held / 1e6,
+    }
+
+
+def node_times(path: Path, asked: list[list[Any]]) -> float | None:
+    """Median milliseconds of the same questions in Node."""
+    if shutil.which("node") is None:
+        return None
+    script = f"""
+      import {{ loadFile }} from {json.dumps((JS / "node.js").as_uri())}
+      const asked = {json.dumps(asked)}
+      const model = await loadFile({json.dumps(str(path))})
+      for (const history of asked) model.recommend({{ history, k: 20 }})
+      const times = asked.map((history) => {{
+        const start = performance.now(); model.recommend({{ history, k: 20 }}); return performance.now() - start
+      }}).sort((a, b) => a - b)
+      console.log(times[times.length >> 1])
+    """
+    return float(_node(script))
+
+
+def node_lists(path: Path, users: list[Any]) -> list[list[Any]] | None:
+    """Top-20 lists of known users from the JavaScript reader."""
+    if shutil.which("node") is None:
+        return None
+    script = f"""
+      import {{ loadFile }} from {json.dumps((JS / "node.js").as_uri())}
+      const model = await loadFile({json.dumps(str(path))})
+      console.log(JSON.stringify({json.dumps(users)}.map((user) => model.recommend({{ user, k: 20 }}).map((r) => r.id))))
+    """
+    return json.loads(_node(script))
+
+
+def _node(script: str) -> str:
+    with tempfile.NamedTemporaryFile("w", suffix=".mjs") as file:
+        file.write(script)
+        file.flush()
+        return subprocess.run(["node", file.name], capture_output=True, text=True, check=True).stdout
+
+
+def _seconds(work: Any) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def full_agrees(run: Trained, path: Path, bits: int, count: int) -> dict[str, Any]:
+    """How many users' top-20 lists equal the evaluator's; where not, by how much the scores differ."""
+    vectors = make_vectors(run.recommender, run.graph, run.table.quantised(bits))
+    users = np.random.default_rng(1).choice(run.split.n_users, count, replace=False).astype(np.int32)
+    items = torch.from_numpy(np.ascontiguousarray(vectors.items))
+    seen = [(run.split.train.offsets(), run.split.train.items)]
+    expected = top_items(lambda ids: torch.from_numpy(vectors.users[ids]), items, users, 20, seen)
+    model = device.load(path)
+    ids = run.split.train.user_ids.external(users).tolist()
+    lists = {
+        "python": [[one.id for one in model.recommend(user=user, k=20)] for user in ids],
+        "node": node_lists(path, ids),
+    }
+    wanted = [run.split.train.item_ids.external(row).tolist() for row in expected]
+    found: dict[str, Any] = {}
+    for name, answers in lists.items():
+        if answers is None:
+            continue
+        same = sum(a == b for a, b in zip(answers, wanted))
+        gaps = [0.0]
+        for user, answer, want in zip(users, answers, wanted):
+            if (
+                answer != want
+            ):  # the order may differ only where float32 scores of the evaluator are all but equal
+                scores = vectors.users[user] @ vectors.items.T
+                a, b = (scores[run.split.train.item_ids.index_of(one)] for one in (answer, want))
+                gaps.append(float(np.abs(a - b).max() / np.abs(b).max()))
+        found[name] = {"same": same, "of": count, "largest_relative_gap": max(gaps)}
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("--users", type=int, default=1000)
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    run = reopen(options.run)
+    vectors = make_vectors(run.recommender, run.graph, run.table)
+    truth, asked = run.split.test, histories(run, 40)
+    rows: list[dict[str, Any]] = [
+        {"file": "float", **_flat(encoded_quality(vectors, None, run.split, truth, True))}
+    ]
+    popular = popularity_quality(run.split, truth, True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name, export in VARIANTS.items():
+            path = Path(folder) / "m.srec"
+            report = export_run(run, path, export)
+            if export.mode == "full":
+                read = make_vectors(run.recommender, run.graph, run.table.quantised(export.bits))
+                quality = encoded_quality(read, None, run.split, truth, True)
+                print(name, json.dumps(full_agrees(run, path, export.bits, options.users)), flush=True)
+            else:
+                quality = encoded_quality(vectors, export.encoding, run.split, truth, True)
+            rows.append(
+                {
+                    "file": name,
+                    "bytes": report.bytes,
+                    **_flat(quality),
+                    **numpy_times(path, asked),
+                    "node_ms": node_times(path, asked),
+                }
+            )
+            print(json.dumps(rows[-1]), flush=True)
+    text = table(rows, popular)
+    options.out.write_text(text) if options.out else print(text)
+
+
+def _flat(quality: dict[str, dict[str, float]]) -> dict[str, float]:
+    return {f"{group} {name}": value for group, found in quality.items() for name, value in found.items()}
+
+
+def table(rows: list[dict[str, Any]], popular: dict[str, float]) -> str:
+    """Markdown."""
+    lines = [
+        "| file | MB | trained users Recall/NDCG@20 | folded-in users Recall/NDCG@20 | load ms | query ms (numpy) | query ms (Node) | scoring MB (numpy) |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        both = [
+            f"{row[f'{group} recall@20']:.4f}/{row[f'{group} ndcg@20']:.4f}"
+            for group in ("trained", "folded")
+        ]
+        rest = [
+            f"{row[key]:.1f}" if row.get(key) is not None else "-"
+            for key in ("load_ms", "query_ms", "node_ms", "scratch_mb")
+        ]
+        size = f"{row['bytes'] / 1e6:.2f}" if "bytes" in row else "-"
+        lines.append("| " + " | ".join([row["file"], size, *both, *rest]) + " |")
+    lines.append(
+        f"| popularity | - | {popular['recall@20']:.4f}/{popular['ndcg@20']:.4f} | - | - | - | - | - |"
+    )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    main()
