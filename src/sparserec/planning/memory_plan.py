@@ -132,10 +132,12 @@ def loss_bytes(batch: int, base: Recommender, rows: int, dim: int) -> int:
 def evaluate_bytes(sizes: Sizes, phase: PhasePlan, graph: int, held: int) -> Ledger:
     """Vectors of all nodes, one more filter, tiles of scores, and the table (as it is and quantised)."""
     width = automatic_width(sizes.nodes, phase.table_dim)
-    values = phase.table.get("values", 0)
+    copies = (
+        20 if "positions" in phase.table else 7
+    )  # float64 while codes are made; entries also have row and column
     return {
         **phase.table,
-        "quantised": 8 * values,
+        "quantised": copies * phase.table.get("values", 0),
         "vectors": 4 * sizes.nodes * phase.table_dim,
         "allocator": 4 * sizes.nodes * phase.table_dim,
         "scratch": 4 * 4 * sizes.nodes * width,
