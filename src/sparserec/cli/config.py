@@ -34,7 +34,7 @@ def show(
         Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")
     ] = None,
     protocol: Annotated[
-        Optional[str], typer.Option(help="Split: resplit, public, public-full, temporal or files.")
+        Optional[str], typer.Option(help="Split: resplit, public, public-full, temporal, files or new-users.")
     ] = None,
     seed: Annotated[Optional[int], typer.Option(help="Seed of everything but the split.")] = None,
     config: Annotated[Optional[Path], typer.Option(help="TOML file with settings.")] = None,

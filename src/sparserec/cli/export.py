@@ -79,6 +79,7 @@ def _print(report: ExportReport, page: Path | None) -> None:
     from rich.table import Table
 
     from sparserec.cli.show import megabytes
+    from sparserec.export import NEW_USERS
 
     console = Console()
     table = Table(title=f"{report.path}: mode {report.mode}, {megabytes(report.bytes)}", title_justify="left")
@@ -88,6 +89,11 @@ def _print(report: ExportReport, page: Path | None) -> None:
         for users, metrics in groups.items():
             table.add_row(stage, users, f"{metrics['recall@20']:.4f}", f"{metrics['ndcg@20']:.4f}")
     console.print(table)
+    if NEW_USERS in report.quality["file"]:
+        console.print(
+            f"{NEW_USERS}: held out whole, folded in from four fifths of their history and tested on the rest; the other "
+            "rows are users of the training, on their validation part. Compare each with popularity for the same users"
+        )
     console.print(
         "bytes: " + ", ".join(f"{name} {megabytes(size)}" for name, size in report.sections.items())
     )

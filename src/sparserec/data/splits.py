@@ -12,8 +12,10 @@ from sparserec.data.interactions import Interactions
 from sparserec.data.problems import ProtocolError
 from sparserec.data.source import Source
 
-Parts = tuple[Interactions, Interactions, Interactions]
-_SPLIT_STREAM = 0x5EED5
+Parts = tuple[Interactions, ...]
+"""Train, validation, test and, where users are held out whole, what is given of them."""
+
+_SPLIT_STREAM, _USERS_STREAM = 0x5EED5, 0x5EED6
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,15 +28,19 @@ class Split:
     protocol: str
     seed: int
     hash: str
-    """SHA-256 of the three parts in terms of external ids; renumbering does not change it."""
+    """SHA-256 of all parts in terms of external ids; renumbering does not change it."""
+    given: Interactions | None = None
+    """Where the users of the test part are held out whole: their known history, which nothing is trained on."""
 
     @classmethod
     def of(
-        cls, train: Interactions, valid: Interactions, test: Interactions, protocol: str, seed: int
-    ) -> Split:
+        cls, train: Interactions, valid: Interactions, test: Interactions, protocol: str, seed: int,
+        given: Interactions | None = None,
+    ) -> Split:  # fmt: skip
         """Build a split and its hash."""
-        parts = " ".join(part.pair_hash() for part in (train, valid, test))
-        return cls(train, valid, test, protocol, seed, hashlib.sha256(parts.encode()).hexdigest())
+        parts = (train, valid, test) if given is None else (train, valid, test, given)
+        hashes = " ".join(part.pair_hash() for part in parts)
+        return cls(train, valid, test, protocol, seed, hashlib.sha256(hashes.encode()).hexdigest(), given)
 
     @property
     def n_users(self) -> int:
@@ -44,12 +50,18 @@ class Split:
     def n_items(self) -> int:
         return self.train.n_items
 
+    @property
+    def known_at_test(self) -> tuple[Interactions, ...]:
+        """What is hidden besides train when the test part is measured."""
+        return (self.valid,) if self.given is None else (self.valid, self.given)
+
     def relabel(self, user_order: np.ndarray, item_order: np.ndarray) -> Split:
         """Renumber users and items in all parts; see Interactions.relabel."""
         train, valid, test = (
             part.relabel(user_order, item_order) for part in (self.train, self.valid, self.test)
         )
-        return Split(train, valid, test, self.protocol, self.seed, self.hash)
+        given = None if self.given is None else self.given.relabel(user_order, item_order)
+        return Split(train, valid, test, self.protocol, self.seed, self.hash, given)
 
 
 def split_interactions(source: Source, protocol: str, seed: int = 0) -> Split:
@@ -58,10 +70,10 @@ def split_interactions(source: Source, protocol: str, seed: int = 0) -> Split:
         raise ProtocolError(f"unknown split protocol {protocol!r}; known: {', '.join(PROTOCOLS)}")
     if seed < 0:
         raise ProtocolError(f"the split seed must not be negative (got {seed})")
-    train, valid, test = PROTOCOLS[protocol](source, seed)
+    train, valid, test, *given = PROTOCOLS[protocol](source, seed)
     if len(train) == 0:
         raise ProtocolError(f"protocol {protocol!r} leaves no training interactions; the data has too few")
-    return Split.of(train, valid, test, protocol, seed)
+    return Split.of(train, valid, test, protocol, seed, *given)
 
 
 def _resplit(source: Source, seed: int) -> Parts:
@@ -99,12 +111,34 @@ def _files(source: Source, seed: int) -> Parts:
     return source.train, source.valid or _nothing(source.train), _own_test(source, "files")
 
 
+def _new_users(source: Source, seed: int) -> Parts:
+    """Merge all parts and hold a tenth of the users out whole, at least one: how good is the model for newcomers?
+
+    A random fifth of what they have is the test, the rest is given to fold them in. Of everybody else a tenth is
+    validation. All shares are rounded half up.
+    """
+    merged = source.merged()
+    counts, rank = merged.user_counts(), _random_rank(merged, seed)
+    new = _some_users(counts, seed)[merged.users]
+    held_out = np.where(new, ((2 * counts + 5) // 10)[merged.users], ((counts + 5) // 10)[merged.users])
+    kept = rank < counts[merged.users] - held_out
+    train, given = merged.select(~new & kept), merged.select(new & kept)
+    valid, test = merged.select(~new & ~kept), merged.select(new & ~kept)
+    if len(valid) == 0 or len(test) == 0:
+        raise ProtocolError(
+            "protocol 'new-users' finds nothing to validate or to test on: it needs other users with at least 5 "
+            "interactions and a held-out one with at least 3; bring more data or use 'resplit'"
+        )
+    return train, valid, test, given
+
+
 PROTOCOLS: dict[str, Callable[[Source, int], Parts]] = {
     "resplit": _resplit,
     "public": _public,
     "public-full": _public_full,
     "temporal": _temporal,
     "files": _files,
+    "new-users": _new_users,
 }
 
 
@@ -135,6 +169,15 @@ def _cut(whole: Interactions, rank: np.ndarray) -> Parts:
     in_train = rank < first_valid[whole.users]
     in_test = rank >= first_test[whole.users]
     return whole.select(in_train), whole.select(~in_train & ~in_test), whole.select(in_test)
+
+
+def _some_users(counts: np.ndarray, seed: int) -> np.ndarray:
+    """Marks a tenth of the users who have interactions, rounded half up and at least one, drawn at random."""
+    users = np.flatnonzero(counts)
+    raw = np.random.PCG64(np.random.SeedSequence([_USERS_STREAM, seed])).random_raw(len(users))
+    chosen = np.zeros(len(counts), bool)
+    chosen[users[np.argsort(raw, kind="stable")[: max(1, (len(users) + 5) // 10)]]] = True
+    return chosen
 
 
 def _random_rank(interactions: Interactions, seed: int) -> np.ndarray:

@@ -127,7 +127,7 @@ def _run_child(train: Interactions, rank: int, iterations: int, seed: int, out: 
     with tempfile.TemporaryDirectory() as folder:
         pairs = Path(folder) / "pairs.npz"
         np.savez(pairs, users=train.users, items=train.items, shape=np.array([train.n_users, train.n_items]))
-        command = [sys.executable, "-m", "sparserec.exploration.nmf_child"]
+        command = [sys.executable, "-m", "sparserec.nmf_child"]
         command += [str(pairs), str(out), str(rank), str(iterations), str(seed)]
         # The descent itself runs on one thread; more would only wait for each other in its small products.
         environment = os.environ | {

@@ -1,11 +1,11 @@
 """The bridge from a trained run to a device file."""
 
-from sparserec.export.write import ExportOptions, ExportReport, export_run
+from sparserec.export.write import NEW_USERS, ExportOptions, ExportReport, export_run
 from sparserec.shipping.encoding import DEFAULT, Encoding
-from sparserec.shipping.quality import encoded_quality, popularity_quality
+from sparserec.shipping.quality import encoded_quality, new_user_quality, popularity_quality
 from sparserec.shipping.vectors import Vectors, fold_in_users, fold_taps, make_vectors
 
 __all__ = [
-    "DEFAULT", "Encoding", "ExportOptions", "ExportReport", "Vectors", "encoded_quality", "export_run", "fold_in_users",
-    "fold_taps", "make_vectors", "popularity_quality",
+    "DEFAULT", "NEW_USERS", "Encoding", "ExportOptions", "ExportReport", "Vectors", "encoded_quality", "export_run",
+    "fold_in_users", "fold_taps", "make_vectors", "new_user_quality", "popularity_quality",
 ]  # fmt: skip

@@ -14,12 +14,15 @@ from sparserec.errors import SettingError
 from sparserec.export.choose import Point, best_within, size_quality_curve, table_bytes
 from sparserec.export.parts import full_parts, item_parts, kept_items, personal_parts
 from sparserec.shipping.encoding import DEFAULT, Encoding
-from sparserec.shipping.quality import encoded_quality, popularity_quality
+from sparserec.shipping.quality import encoded_quality, new_user_quality, popularity_quality
 from sparserec.shipping.vectors import Vectors, make_vectors
 from sparserec.training.reopen import Trained
 
 ROOM_FOR_METRICS = 768
 """Bytes that the measured quality takes in a file's card; it is known only after the encoding is chosen."""
+
+NEW_USERS = "new users"
+"""The group of users who were held out whole, in the measured quality."""
 
 Mode = Literal["items", "full", "personal"]
 
@@ -53,6 +56,7 @@ class ExportReport:
     quality: dict[str, dict[str, dict[str, float]]]
     curve: list[dict[str, Any]]
     measured_on: str
+    """Part of the split; `new users`, of a split that holds users out whole, are always measured on the test part."""
     items: int
     dropped_items: int
 
@@ -136,16 +140,24 @@ def _full_within(
 def _quality(
     run: Trained, vectors: Vectors, parts: ModelParts, encoding: Encoding, items: np.ndarray
 ) -> dict[str, dict[str, dict[str, float]]]:
-    """float first, then as the file has it, for trained and folded-in users, and popularity."""
+    """float first, then as the file has it, for trained and folded-in users, and popularity.
+
+    Of a split that holds users out whole also for them, folded in from what is given; only they are test users.
+    """
     at_test = len(run.split.valid) == 0
     truth = run.split.test if at_test else run.split.valid
     quality = {"float": encoded_quality(vectors, None, run.split, truth, at_test)}
-    if parts.mode == "full":
-        read = make_vectors(run.recommender, run.graph, run.table.quantised(encoding.bits))
-        quality["file"] = encoded_quality(read, None, run.split, truth, at_test)
-    else:
-        quality["file"] = encoded_quality(_hidden(vectors, items), encoding, run.split, truth, at_test)
+    read, read_as = (
+        (make_vectors(run.recommender, run.graph, run.table.quantised(encoding.bits)), None)
+        if parts.mode == "full"
+        else (_hidden(vectors, items), encoding)
+    )
+    quality["file"] = encoded_quality(read, read_as, run.split, truth, at_test)
     quality["popularity"] = {"all": popularity_quality(run.split, truth, at_test)}
+    if run.split.given is not None and run.config.open_test:  # a search leaves the test part closed
+        quality["float"][NEW_USERS] = new_user_quality(vectors, None, run.split)
+        quality["file"][NEW_USERS] = new_user_quality(read, read_as, run.split, items)
+        quality["popularity"][NEW_USERS] = popularity_quality(run.split, run.split.test, at_test=True)
     return quality
 
 

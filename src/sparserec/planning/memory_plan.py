@@ -21,7 +21,7 @@ LIBRARY_BYTES = 100 << 20
 """Libraries that reading loads."""
 COMPILED_BYTES = 24 << 20
 """Machine code of the kernels and the first-use state of torch, in every phase that computes."""
-CHILD_BYTES = 250 << 20
+CHILD_BYTES = 112 << 20
 """An idle child process; the pages of libraries it shares with its parent are not counted."""
 FACTOR_COPIES = 2.6
 """Dense (nodes, rank) arrays alive in an iteration of coordinate descent: measured 2.5 (sample) and 2.6 (Gowalla)."""

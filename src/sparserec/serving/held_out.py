@@ -7,16 +7,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import torch
-
 from sparserec.errors import RunError
-from sparserec.evaluation import evaluate
 from sparserec.files import write_text
 from sparserec.serving.run_folder import RECORD
+from sparserec.training.held_out import evaluate_test
 from sparserec.training.reopen import Trained
 from sparserec.training.run import PRECISIONS
-from sparserec.training.step import propagate_all
 
 
 def measure_again(folder: Path, run: Trained) -> dict[str, dict[str, float]]:
@@ -27,15 +23,7 @@ def measure_again(folder: Path, run: Trained) -> dict[str, dict[str, float]]:
     results = {}
     for name, bits in PRECISIONS.items():
         table = run.table if bits == 32 else run.table.quantised(bits)
-        vectors = torch.from_numpy(propagate_all(run.recommender, run.graph, table))
-
-        def user_vectors(users: np.ndarray, rows: torch.Tensor = vectors) -> torch.Tensor:
-            return rows[torch.from_numpy(users).long()]
-
-        found = evaluate(
-            user_vectors, vectors[split.n_users :], split.train, split.test, (split.valid,), run.config.ks
-        )
-        results[name] = found.metrics
+        results[name] = evaluate_test(run.recommender, run.graph, table, split, run.config.ks).metrics
     _write_down(folder, run)
     return results
 

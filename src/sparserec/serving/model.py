@@ -198,7 +198,8 @@ class Model:
     @cached_property
     def _seen(self) -> Listing:
         """All that the log holds of each user, whatever part it was put in."""
-        parts = [getattr(self.run.split, name) for name in ("train", "valid", "test")]
+        split = self.run.split
+        parts = (split.train, split.test, *split.known_at_test)
         users, items = (
             np.concatenate([getattr(part, side) for part in parts]) for side in ("users", "items")
         )

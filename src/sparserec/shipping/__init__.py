@@ -4,6 +4,7 @@ from sparserec.shipping.encoding import DEFAULT, Encoding, as_read, cut, encode
 from sparserec.shipping.quality import (
     default_export_quality,
     encoded_quality,
+    new_user_quality,
     popularity_quality,
     rank_quality,
     some_users,
@@ -12,5 +13,6 @@ from sparserec.shipping.vectors import Vectors, fold_in_users, fold_taps, make_v
 
 __all__ = [
     "DEFAULT", "Encoding", "Vectors", "as_read", "cut", "default_export_quality", "encode", "encoded_quality",
-    "fold_in_users", "fold_taps", "make_vectors", "popularity_quality", "rank_quality", "some_users", "user_history",
+    "fold_in_users", "fold_taps", "make_vectors", "new_user_quality", "popularity_quality", "rank_quality", "some_users",
+    "user_history",
 ]  # fmt: skip

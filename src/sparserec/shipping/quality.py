@@ -25,7 +25,7 @@ def rank_quality(
         return user_vectors[torch.from_numpy(ids).long()]
 
     k = min(k, len(items))
-    found = evaluate(rows, item_vectors, split.train, truth, (split.valid,) if at_test else (), ks=(k,))
+    found = evaluate(rows, item_vectors, split.train, truth, split.known_at_test if at_test else (), ks=(k,))
     return {name: found.metrics[name.replace("20", str(k))] for name in KEPT}
 
 
@@ -41,6 +41,21 @@ def encoded_quality(
         "trained": rank_quality(vectors.users, items, split, truth, at_test),
         "folded": rank_quality(fold_in_users(vectors.graph, fold), items, split, truth, at_test),
     }
+
+
+def new_user_quality(
+    vectors: Vectors, encoding: Encoding | None, split: Split, known_items: np.ndarray | None = None
+) -> dict[str, float]:
+    """Test quality of users held out whole, made on the device from what is given of them.
+
+    Without an encoding the float vectors are measured. A file that knows `known_items` only passes over the rest.
+    """
+    assert split.given is not None
+    given = split.given
+    if known_items is not None:
+        given = given.select(np.isin(given.items, known_items))
+    items, fold = (vectors.items, vectors.fold) if encoding is None else as_read(vectors, encoding)
+    return rank_quality(fold_in_users(vectors.graph, fold, given), items, split, split.test, at_test=True)
 
 
 def popularity_quality(split: Split, truth: Interactions, at_test: bool = False) -> dict[str, float]:
@@ -62,8 +77,13 @@ def some_users(part: Interactions, count: int, seed: int = 0) -> Interactions:
 def default_export_quality(vectors: Vectors, split: Split) -> dict[str, Any]:
     """Size of the vectors and test quality of the default file, users folded in: the number that is really shipped."""
     score, fold = encode(vectors, DEFAULT)
+    if split.given is None:
+        quality = encoded_quality(vectors, DEFAULT, split, split.test, at_test=True)
+    else:
+        in_file = np.flatnonzero(split.train.item_counts())
+        quality = {"folded": new_user_quality(vectors, DEFAULT, split, in_file)}
     return {
         "encoding": DEFAULT.label,
         "bytes": score.nbytes + sum(part.nbytes for part in fold),
-        **encoded_quality(vectors, DEFAULT, split, split.test, at_test=True),
+        **quality,
     }

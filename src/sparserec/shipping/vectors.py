@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse
 
+from sparserec.data import Interactions
 from sparserec.graph import Adjacency, ColumnFilter, Tap
 from sparserec.recommenders import Recommender
 from sparserec.table import EntryDropout, Table
@@ -43,9 +44,11 @@ def make_vectors(recommender: Recommender, graph: Adjacency, table: Table) -> Ve
     return Vectors(whole[0][:n_users], whole[0][n_users:], tuple(out[n_users:] for out in whole[1:]), graph)
 
 
-def fold_in_users(graph: Adjacency, fold: tuple[np.ndarray, ...]) -> np.ndarray:
-    """All users as if they were new: made from their train history and the fold-in tables alone."""
-    history = user_history(graph)
+def fold_in_users(
+    graph: Adjacency, fold: tuple[np.ndarray, ...], given: Interactions | None = None
+) -> np.ndarray:
+    """All users as if they were new: made from a history, `given` or that of train, and the fold-in tables alone."""
+    history = user_history(graph) if given is None else given_history(graph, given)
     made = history @ fold[0]
     counts = np.diff(history.indptr)
     decay = (1.0 / (counts + 1.0)).astype(np.float32)[:, None]
@@ -60,3 +63,13 @@ def user_history(graph: Adjacency) -> scipy.sparse.csr_matrix:
     columns, weights = graph.neighbours[: ends[-1]], graph.weights[: ends[-1]]
     matrix = scipy.sparse.csr_matrix((weights, columns, ends), shape=(graph.n_users, graph.n_nodes))
     return matrix[:, graph.n_users :].tocsr()
+
+
+def given_history(graph: Adjacency, given: Interactions) -> scipy.sparse.csr_matrix:
+    """The same for histories outside the graph: users are inserted one-way, so the degrees of items stay as they are."""
+    sizes = given.user_counts() + int(graph.self_loops)
+    degrees = np.maximum(graph.degrees()[graph.n_users :], 1)
+    product = sizes[given.users].astype(np.float64) * degrees[given.items]
+    weights = (1.0 / np.sqrt(product)).astype(np.float32)
+    shape = (graph.n_users, graph.n_items)
+    return scipy.sparse.csr_matrix((weights, given.items, given.offsets()), shape=shape)

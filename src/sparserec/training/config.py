@@ -19,7 +19,7 @@ class RunConfig(Settings):
     """A named data set or a path."""
     read: dict[str, Any] = Field(default_factory=dict)
     """Options of the reader, such as user_col, item_col, min_rating, core."""
-    protocol: Literal["resplit", "public", "public-full", "temporal", "files"] = "resplit"
+    protocol: Literal["resplit", "public", "public-full", "temporal", "files", "new-users"] = "resplit"
     """How interactions become train, validation and test."""
     split_seed: int = 0
     """Seed of the split; the same for runs that are compared."""

@@ -21,6 +21,7 @@ from sparserec.methods import Context, Method, make_method
 from sparserec.recommenders import Recommender, make_recommender
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
+from sparserec.training.held_out import evaluate_test
 from sparserec.training.step import Stepper, propagate_all
 
 if TYPE_CHECKING:
@@ -47,21 +48,17 @@ class Prepared:
 
     def validate(self, table: Table) -> dict[str, float]:
         """Metrics on the validation part; test items play no role."""
-        return self.measure(table, self.split.valid).metrics
-
-    def test(self, table: Table) -> Evaluation:
-        """Metrics on the test part, validation items masked as well."""
-        return self.measure(table, self.split.test, also_seen=(self.split.valid,))
-
-    def measure(self, table: Table, truth: object, also_seen: tuple = ()) -> Evaluation:
-        """Rank all items for every user that `truth` holds something of."""
         vectors = torch.from_numpy(propagate_all(self.recommender, self.graph, table))
         users, items = vectors[: self.graph.n_users], vectors[self.graph.n_users :]
 
         def user_vectors(ids: np.ndarray) -> torch.Tensor:
             return users[torch.from_numpy(ids).long()]
 
-        return evaluate(user_vectors, items, self.split.train, truth, also_seen, ks=self.config.ks)  # type: ignore[arg-type]
+        return evaluate(user_vectors, items, self.split.train, self.split.valid, ks=self.config.ks).metrics
+
+    def test(self, table: Table) -> Evaluation:
+        """Metrics on the test part, validation items masked as well."""
+        return evaluate_test(self.recommender, self.graph, table, self.split, self.config.ks)
 
 
 def prepare(

@@ -10,15 +10,17 @@ from sparserec.data import IdMap, Interactions, ItemInfo, Split
 from sparserec.errors import RunError
 from sparserec.training.checkpoint import Arrays, read_arrays, write_arrays
 
-PARTS = ("train", "valid", "test")
+PARTS = ("train", "valid", "test", "given")
+"""The last one only where users are held out whole."""
 
 
 def save_split(path: Path, split: Split) -> None:
     """Write pairs, external ids and item names."""
     arrays: Arrays = {}
     for name in PARTS:
-        part: Interactions = getattr(split, name)
-        arrays[f"{name}.users"], arrays[f"{name}.items"] = part.users, part.items
+        part: Interactions | None = getattr(split, name)
+        if part is not None:
+            arrays[f"{name}.users"], arrays[f"{name}.items"] = part.users, part.items
     state = {"protocol": split.protocol, "seed": split.seed, "hash": split.hash}
     for side, ids in (("user", split.train.user_ids), ("item", split.train.item_ids)):
         external = ids.external()
@@ -46,13 +48,14 @@ def load_split(path: Path) -> Split:
             info = ItemInfo(
                 titles, [tuple(t for t in one.split("\t") if t) for one in tags] if tags else None
             )
-        train, valid, test = (
+        stored = PARTS if "given.users" in arrays else PARTS[:3]
+        train, valid, test, *given = (
             Interactions(arrays[f"{name}.users"], arrays[f"{name}.items"], users, items, None, info)
-            for name in PARTS
+            for name in stored
         )
     except KeyError as error:
         raise RunError(f"{path}: {error} is missing; the run folder is damaged") from None
-    return Split(train, valid, test, state["protocol"], state["seed"], state["hash"])
+    return Split(train, valid, test, state["protocol"], state["seed"], state["hash"], *given)
 
 
 def _pack(name: str, texts: list[str]) -> Arrays:

@@ -56,6 +56,11 @@ class WarmStart:
             raise SettingError(
                 f"--from: that run has {old.dim} columns, this one is to have {config.dim}; leave --dim out or say {old.dim}"
             )
+        if config.protocol == "new-users":
+            raise SettingError(
+                "--from: protocol new-users measures users nothing was trained on, but that run may have trained on them; "
+                "name another --protocol, or train from scratch"
+            )
         return config.model_copy(update={"start_from": self.identity})
 
     def split(self, source: Source, protocol: str, seed: int) -> tuple[Source, Split]:
