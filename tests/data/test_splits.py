@@ -112,3 +112,50 @@ def test_protocols_that_do_not_fit_say_so():
     for protocol in ("public", "public-full"):
         with pytest.raises(ProtocolError, match="no use for a validation file"):
             split_interactions(with_valid, protocol)
+
+
+def test_new_users_by_hand():
+    # 25 users of 10: a tenth is 3 (2.5 rounded half up). New ones give 8 and are tested on 2, the others keep 9 and 1.
+    split = split_interactions(source_of([10] * 25), "new-users", seed=4)
+    new = np.unique(split.test.users)
+    assert len(new) == 3
+    assert split.given.user_counts()[new].tolist() == [8] * 3 and len(split.given) == 24
+    assert split.test.user_counts()[new].tolist() == [2] * 3 and len(split.test) == 6
+    others = np.setdiff1d(np.arange(25), new)
+    assert split.train.user_counts()[new].tolist() == split.valid.user_counts()[new].tolist() == [0] * 3
+    assert split.train.user_counts()[others].tolist() == [9] * 22
+    assert split.valid.user_counts()[others].tolist() == [1] * 22
+
+
+@given(st.lists(st.integers(5, 40), min_size=2, max_size=40), st.integers(0, 100))
+def test_new_users_is_a_partition_and_nothing_of_them_is_trained_on(counts, seed):
+    source = source_of(counts)
+    split = split_interactions(source, "new-users", seed)
+    parts = [pairs(part) for part in (split.train, split.valid, split.test, split.given)]
+    assert set.union(*parts) == pairs(source.train) and sum(map(len, parts)) == len(source.train)
+    new = {user for user, _ in parts[2] | parts[3]}
+    assert len(new) == max(1, int(len(counts) / 10 + 0.5))
+    assert not new & {user for user, _ in parts[0] | parts[1]}
+    assert split_interactions(source, "new-users", seed).hash == split.hash
+
+
+def test_new_users_are_drawn_uniformly():
+    hits = np.zeros(20)
+    for seed in range(1000):
+        hits[np.unique(split_interactions(source_of([5] * 20), "new-users", seed).test.users)] += 1
+    assert np.all(np.abs(hits / 1000 - 0.1) < 0.035)
+
+
+def test_new_users_hash_survives_relabel_and_covers_what_is_given():
+    split = split_interactions(source_of([5, 9, 12, 30, 7]), "new-users", seed=1)
+    rng = np.random.default_rng(0)
+    moved = split.relabel(rng.permutation(split.n_users), rng.permutation(split.n_items))
+    parts = moved.train, moved.valid, moved.test
+    assert Split.of(*parts, "new-users", 1, moved.given).hash == moved.hash == split.hash
+    assert Split.of(*parts, "new-users", 1).hash != split.hash
+
+
+def test_new_users_needs_something_to_validate_and_test_on():
+    for counts in ([30], [4] * 20, [2] * 20):
+        with pytest.raises(ProtocolError, match="validate or to test on"):
+            split_interactions(source_of(counts), "new-users")
