@@ -19,6 +19,7 @@ from sparserec.data import Interactions
 from sparserec.exploration import active_target, draw_candidates, prune_and_regrow, uniform_support
 from sparserec.graph import automatic_width, build_adjacency
 from sparserec.graph.order import by_degree
+from sparserec.memory import return_large_blocks
 from sparserec.recommenders import make_recommender
 from sparserec.table import DenseTable, Shape, SparseTable
 from sparserec.training.step import Stepper, propagate_all
@@ -181,6 +182,7 @@ def _evaluation(stepper: Stepper, train: Interactions) -> dict[str, float]:
 
 def main() -> None:
     options = arguments("Time our LightGCN step.", sparse=None, dense=None, profile=None)
+    return_large_blocks()  # as every training run does
     if options.threads:
         from sparserec.training.threads import use_threads
 

@@ -13,7 +13,7 @@ import numpy as np
 from measure import Measurement, benchmark_lock, toy_pairs
 from ours import Pairs, build, prepare
 from sparserec.data import Batch
-from sparserec.memory import resident_bytes
+from sparserec.memory import resident_bytes, return_large_blocks
 
 
 def generated(millions: float) -> Pairs:
@@ -29,6 +29,7 @@ def generated(millions: float) -> Pairs:
 
 
 def main() -> None:
+    return_large_blocks()
     with benchmark_lock():
         build(128, 3, False)(toy_pairs())
         pairs = generated(float(sys.argv[1]))

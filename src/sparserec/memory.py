@@ -103,6 +103,23 @@ def give_back() -> None:
             trim(0)
 
 
+LARGE_BLOCK = 1 << 20
+
+
+def return_large_blocks() -> None:
+    """Have glibc give every freed block of a megabyte or more straight back to the system.
+
+    By default it raises that limit to 32 MB after the first such block, keeps the arrays of a step in a fragmented heap,
+    and a training takes half as much memory again as it uses (Gowalla at density .125: 155 instead of 101 MB).
+    """
+    if sys.platform.startswith("linux"):
+        import ctypes
+
+        option = getattr(ctypes.CDLL(None), "mallopt", None)
+        if option is not None:
+            option(-3, LARGE_BLOCK)  # M_MMAP_THRESHOLD
+
+
 @contextmanager
 def peak_of(results: dict[str, int], phase: str, baseline: int) -> Iterator[None]:
     """Record in `results[phase]` the largest peak above `baseline` seen in this phase, over all its visits."""

@@ -11,6 +11,7 @@ import torch
 from sparserec.data import Interactions
 from sparserec.data.ids import IdMap
 from sparserec.graph import Adjacency, ColumnFilter, Tap, automatic_width, build_adjacency, column_blocks
+from sparserec.graph.filter import LARGEST_BLOCK_BYTES
 
 DIM = 7
 LIGHTGCN: tuple[Tap, ...] = ((0.25,) * 4,)
@@ -166,6 +167,7 @@ def test_scratch_is_two_blocks(graph: Adjacency) -> None:
 
 
 def test_width_shrinks_when_a_block_leaves_the_cache() -> None:
-    assert automatic_width(70_839, 128) == 32 and automatic_width(1_000_000, 128) == 16
-    assert automatic_width(70_839, 8) == 8
-    assert column_blocks(10, 4) == [(0, 4), (4, 4), (8, 2)]
+    largest = LARGEST_BLOCK_BYTES // (32 * 4)  # nodes of which 32 columns just fit
+    assert automatic_width(largest, 128) == 32
+    assert automatic_width(largest + 1, 128) == 16
+    assert automatic_width(10, 5) == 5

@@ -17,6 +17,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sparserec.data import Sampler
 from sparserec.errors import RunError, TrainingError
 from sparserec.methods import Context, Method, Moment, Phase, PhaseResult
@@ -124,6 +126,11 @@ class Loop:
         held = without_prefix("table", stored)
         if held:
             table = self.method.start(self.context, phase, previous)
+            if stored["width"][0] != table.shape.width:
+                raise RunError(
+                    f"{self.folder / CHECKPOINT}: made with column blocks of {stored['width'][0]}, this version uses "
+                    f"{table.shape.width}; finish the run with the version that began it, or start it anew"
+                )
             table.load(held)
             self.method.load(without_prefix("method", stored))  # again: start may have begun it afresh
             return table
@@ -218,7 +225,7 @@ class Loop:
         """Write a checkpoint; without a table between two phases, where the finished phase has its own file."""
         arrays = with_prefix("method", self.method.state())
         if table is not None:
-            arrays |= with_prefix("table", table.state())
+            arrays |= with_prefix("table", table.state()) | {"width": np.array([table.shape.width])}
             self._note_ledger()
         write_arrays(self.folder / CHECKPOINT, arrays, self.identity | {"loop": self.state.as_json()})
         for path in self.folder.glob("best-*.safetensors"):  # only now may what the old checkpoint named go

@@ -16,7 +16,7 @@ from sparserec.data import Source
 from sparserec.errors import RunError
 from sparserec.evaluation import Evaluation
 from sparserec.files import replacing, write_text
-from sparserec.memory import PeakMeter, peak_of, resident_bytes
+from sparserec.memory import PeakMeter, peak_of, resident_bytes, return_large_blocks
 from sparserec.shipping import default_export_quality, make_vectors
 from sparserec.table import SparseTable, Table, paper_formula_bytes, total
 from sparserec.training.config import RunConfig
@@ -58,6 +58,7 @@ def train_run(
     A caller that has read `source` itself hands on what it measured: `peaks` and the resident bytes before reading.
     """
     began = time.perf_counter()
+    return_large_blocks()
     baseline = resident_bytes() if baseline is None else baseline
     peaks = {} if peaks is None else peaks
     folder = Path(folder)

@@ -66,6 +66,7 @@ class Stepper:
         mask = change.output_dropout
         if mask.rate:
             drop_entries(outputs[0], rows.rows, mask.key, mask.rate)
+        filters.end_forward()
         loss = self.recommender.loss(outputs, rows, self.seed, step)
         if mask.rate:
             drop_entries(loss.gradients[0], rows.rows, mask.key, mask.rate)
