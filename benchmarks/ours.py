@@ -128,6 +128,7 @@ def profile(options) -> None:  # type: ignore[no-untyped-def]
         clock.wrap(steps, "rows_of", "rows of the batch")
         clock.wrap(plain_bpr, "bpr", "loss")
         whole = [_timed(lambda b=batch: stepper.run(b, 3, 0.001)) for batch in batches[2:]]  # type: ignore[misc]
+        split = {name: seconds / len(whole) for name, seconds in clock.seconds.items()}
         explore = []
         for number in range(3):
             explore.append(_timed(lambda n=number: prune_and_regrow(stepper.table, 0.3, n + 10)))  # type: ignore[misc]
@@ -135,7 +136,6 @@ def profile(options) -> None:  # type: ignore[no-untyped-def]
             stepper.run(batches[0], 20 + number, 0.001)
         wide = _wide_product(stepper, options.dim)
         evaluation = _evaluation(stepper, train)
-    split = {name: seconds / len(whole) for name, seconds in clock.seconds.items()}
     split["rest"] = statistics.mean(whole) - sum(split.values())
     step = statistics.median(plain)
     print(json.dumps({
