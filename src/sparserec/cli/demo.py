@@ -115,7 +115,8 @@ def _train_child(name: str, folder: Path, epochs: int) -> None:
 
     recorder, log = Recorder(folder / name / "events.jsonl"), folder / f"{name}.log"
     command = [sys.executable, "-m", "sparserec.experiments.child"]
-    command += [str(folder / f"{name}.json"), str(folder / name), "", "0"]
+    # One thread: on data this small a second one mostly waits for the first.
+    command += [str(folder / f"{name}.json"), str(folder / name), "", "1"]
     with log.open("w", encoding="utf-8") as file, progress(f"  {name}", epochs) as bar:
         child = subprocess.Popen(command, stdout=file, stderr=file)
         done = 0
