@@ -12,7 +12,7 @@ import pytest
 
 from sparserec.errors import DataError, SettingError
 from sparserec.experiments import queue as queues
-from sparserec.experiments.queue import read_queue, run_queue
+from sparserec.experiments.queue import read_queue, read_queues, run_queue
 from sparserec.experiments.results import append_result, finished_names, read_results
 from sparserec.experiments.tables import markdown_table
 
@@ -46,7 +46,7 @@ def queue_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_priority_order_and_skipping_what_is_done(queue_file: Path) -> None:
     assert [run.name for run in read_queue(queue_file)] == ["first", "second"]
-    assert run_queue(queue_file, threads=1) == 0
+    assert run_queue([queue_file], threads=1) == 0
     results = read_results(queue_file.parent / "out.jsonl")
     assert [result["name"] for result in results] == ["first", "second"]
     assert [result["config"]["seed"] for result in results] == [0, 1]
@@ -54,15 +54,35 @@ def test_priority_order_and_skipping_what_is_done(queue_file: Path) -> None:
         assert field in results[0]
     assert str(queue_file.parent) not in json.dumps(results[0]["data"])
     before = (queue_file.parent / "out.jsonl").read_text()
-    assert run_queue(queue_file, threads=1) == 0
+    assert run_queue([queue_file], threads=1) == 0
     assert (queue_file.parent / "out.jsonl").read_text() == before
     table = markdown_table(results)
     assert table.splitlines()[0].startswith("| run |") and len(table.splitlines()) == 4
 
 
+def test_several_files_make_one_queue(queue_file: Path) -> None:
+    """Priorities count across files; the same name in two files with their own folders is two runs."""
+    other = queue_file.parent / "other.toml"
+    other.write_text(
+        TINY.replace("out.jsonl", "other.jsonl").replace('runs = "runs"', 'runs = "others"')
+        + '[[run]]\nname = "between"\npriority = 3\n'
+    )
+    order = [(run.results.name, run.name) for run in read_queues([queue_file, other])]
+    assert order == [
+        ("out.jsonl", "first"),
+        ("other.jsonl", "first"),
+        ("other.jsonl", "between"),
+        ("out.jsonl", "second"),
+        ("other.jsonl", "second"),
+    ]
+    assert run_queue([queue_file, other], threads=1, only="first") == 0
+    assert finished_names(queue_file.parent / "out.jsonl") == {"first"}
+    assert finished_names(queue_file.parent / "other.jsonl") == {"first"}
+
+
 def test_a_failed_run_does_not_stop_the_others(queue_file: Path) -> None:
     queue_file.write_text(TINY + '[[run]]\nname = "broken"\npriority = 9\ndata = "missing.csv"\n')
-    assert run_queue(queue_file, threads=1) == 1
+    assert run_queue([queue_file], threads=1) == 1
     assert finished_names(queue_file.parent / "out.jsonl") == {"first", "second"}
     assert "missing.csv" in (queue_file.parent / "runs" / "broken.log").read_text()
 
@@ -87,7 +107,7 @@ def test_the_queue_waits_while_a_benchmark_measures(
         return child
 
     monkeypatch.setattr(queues.subprocess, "Popen", watched)
-    assert run_queue(queue_file, threads=1, only="first") == 0
+    assert run_queue([queue_file], threads=1, only="first") == 0
     assert finished_names(queue_file.parent / "out.jsonl") == {"first"}
     assert len(starts) >= 2
 

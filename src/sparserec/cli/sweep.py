@@ -15,7 +15,7 @@ def register(app: typer.Typer) -> None:
 
 
 def sweep(
-    queue: Annotated[Path, typer.Argument(help="Queue file (TOML).")],
+    queues: Annotated[list[Path], typer.Argument(help="Queue files (TOML); several make one queue.")],
     data_dir: Annotated[Optional[str], typer.Option(help="Where named data sets already are.")] = None,
     threads: Annotated[Optional[int], typer.Option(help="Threads; default all cores.")] = None,
     only: Annotated[Optional[str], typer.Option(help="Only runs whose name contains this.")] = None,
@@ -23,12 +23,12 @@ def sweep(
         bool, typer.Option("--list", help="Show what is done and what waits, train nothing.")
     ] = False,
 ) -> None:
-    """Train the runs of a queue, one at a time, and append their results."""
-    from sparserec.experiments.queue import read_queue, run_queue
+    """Train the runs of a queue, one at a time by priority, and append their results."""
+    from sparserec.experiments.queue import read_queues, run_queue
     from sparserec.experiments.results import finished_names
 
     if dry_run:
-        for run in read_queue(queue):
+        for run in read_queues(queues):
             state = (
                 "done"
                 if run.name in finished_names(run.results)
@@ -38,7 +38,7 @@ def sweep(
             )
             print(f"{run.priority:4d}  {state:6s} {run.name}")
         return
-    raise typer.Exit(1 if run_queue(queue, data_dir, threads, only) else 0)
+    raise typer.Exit(1 if run_queue(queues, data_dir, threads, only) else 0)
 
 
 def table(

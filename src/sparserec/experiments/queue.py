@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,11 @@ class QueuedRun:
     settings: dict[str, Any]
     folder: Path
     results: Path
+
+    @property
+    def log(self) -> Path:
+        """What the run printed, all its starts in one file beside its folder."""
+        return self.folder.parent / f"{self.name}.log"
 
 
 def read_queue(path: Path) -> list[QueuedRun]:
@@ -68,24 +74,31 @@ def read_queue(path: Path) -> list[QueuedRun]:
     return sorted(queue, key=lambda run: -run.priority)
 
 
+def read_queues(paths: Sequence[Path]) -> list[QueuedRun]:
+    """Runs of several files as one queue: by priority, then in the order of the files."""
+    return sorted((run for path in paths for run in read_queue(path)), key=lambda run: -run.priority)
+
+
 def run_queue(
-    path: Path, data_dir: str | None = None, threads: int | None = None, only: str | None = None
+    paths: Sequence[Path], data_dir: str | None = None, threads: int | None = None, only: str | None = None
 ) -> int:
-    """Train what is not done yet; returns how many runs failed. The file is read again after every run."""
-    failed: set[str] = set()
+    """Train what is not done yet; returns how many runs failed. The files are read again after every run."""
+    failed: set[Path] = set()
     while True:
         waiting = [
             run
-            for run in read_queue(path)
-            if run.name not in failed | finished_names(run.results) and (only is None or only in run.name)
+            for run in read_queues(paths)
+            if run.folder not in failed
+            and run.name not in finished_names(run.results)
+            and (only is None or only in run.name)
         ]
         if not waiting:
             return len(failed)
         run = waiting[0]
         _say(f"{run.name} ({len(waiting)} left)")
         if not _train(run, data_dir, threads):
-            failed.add(run.name)
-            _say(f"{run.name} FAILED; see {run.folder / 'log.txt'}")
+            failed.add(run.folder)
+            _say(f"{run.name} FAILED; see {run.log}")
 
 
 def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
@@ -104,7 +117,7 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
     ]
     while True:
         _wait_for_benchmark()
-        with (run.folder.parent / f"{run.name}.log").open("a", encoding="utf-8") as log:
+        with run.log.open("a", encoding="utf-8") as log:
             child = subprocess.Popen(command, stdout=log, stderr=log)
             stopped = _watch(child)
         if child.returncode == 0 and not stopped:
