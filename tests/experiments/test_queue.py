@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -110,6 +111,35 @@ def test_the_queue_waits_while_a_benchmark_measures(
     assert run_queue([queue_file], threads=1, only="first") == 0
     assert finished_names(queue_file.parent / "out.jsonl") == {"first"}
     assert len(starts) >= 2
+
+
+def test_a_stopped_queue_takes_its_run_along(queue_file: Path) -> None:
+    """SIGTERM to the queue ends the training too, and the same command finishes it."""
+    queue_file.write_text(TINY.replace("epochs = 1,", "epochs = 800, patience = 800,"))
+    command = [
+        sys.executable,
+        "-m",
+        "sparserec",
+        "sweep",
+        str(queue_file),
+        "--only",
+        "first",
+        "--threads",
+        "1",
+    ]
+    child = queue_file.parent / "runs" / "first" / "events.jsonl"
+    queue = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    while not child.exists():
+        assert queue.poll() is None
+        time.sleep(0.05)
+    queue.terminate()
+    _, said = queue.communicate(timeout=60)
+    assert queue.returncode == 2 and "the same command goes on" in said
+    size = child.stat().st_size
+    time.sleep(1.0)
+    assert child.stat().st_size == size
+    assert not finished_names(queue_file.parent / "out.jsonl")
+    assert run_queue([queue_file], threads=1, only="first") == 0
 
 
 @pytest.mark.parametrize(

@@ -18,10 +18,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sparserec.errors import SettingError
+from sparserec.errors import SettingError, SparserecError
 from sparserec.experiments.lock import holder
 from sparserec.experiments.results import append_result, finished_names
 from sparserec.files import write_text
+from sparserec.training.signals import StopSignals
 
 POLL_SECONDS = 1.0
 
@@ -129,18 +130,21 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
 
 
 def _watch(child: subprocess.Popen[bytes]) -> bool:
-    """Wait for the child; True when it was asked to stop because a benchmark began."""
+    """Wait for the child; True when it stopped because a benchmark began.
+
+    A signal to the queue reaches the child too: a queue that ended alone would leave a training behind that
+    nobody records.
+    """
     asked = False
-    try:
+    with StopSignals() as signals:
         while child.poll() is None:
-            if not asked and holder() is not None:
+            if not asked and (signals.requested is not None or holder() is not None):
                 child.send_signal(signal.SIGTERM)
                 asked = True
             time.sleep(POLL_SECONDS)
-    except BaseException:
-        child.send_signal(signal.SIGTERM)
-        child.wait()
-        raise
+    if signals.requested is not None:
+        name = signal.Signals(signals.requested).name
+        raise SparserecError(f"stopped by {name}; the run wrote a checkpoint, the same command goes on")
     return asked and child.returncode != 0
 
 
