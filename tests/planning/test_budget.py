@@ -103,7 +103,7 @@ def test_a_plan_takes_the_choice_unless_the_user_chose(world: Source) -> None:
         plan.choice.density,
     )
     assert any("bytes an item hold" in line for line in plan.said)
-    fixed = plan_run(
-        RunConfig.parse({}), world, Wishes(budget=150_000, fixed_dim=16, fixed_density=0.2), usable=10**12
-    )
+    given = RunConfig.parse({"dim": 16, "density": 0.2})
+    fixed = plan_run(given, world, Wishes(budget=150_000), usable=10**12)
     assert (fixed.config.dim, fixed.config.density) == (16, 0.2)
+    assert fixed.said[-2:] == ("  dim 16 was given and stands", "  density 0.2 was given and stands")

@@ -112,9 +112,7 @@ def test_a_long_factorisation_is_shortened_and_said_so() -> None:
 
 def test_a_run_that_cannot_fit_is_refused_with_the_estimate() -> None:
     found = estimate(config(method="dense", dim=4096), Sizes(10**7, 10**6, 10**8), timed=False)
-    with pytest.raises(
-        SettingError, match=r"needs about \d.*\n(.*\n)+what helps: --method sparserec.*--force"
-    ):
+    with pytest.raises(SettingError, match=r"needs about \d.*\n(.*\n)+what helps: method sparserec.*--force"):
         refuse_if_too_big(found, 8 * 10**9)
     refuse_if_too_big(found, None)
     refuse_if_too_big(found, found.peak)
@@ -122,6 +120,11 @@ def test_a_run_that_cannot_fit_is_refused_with_the_estimate() -> None:
     with pytest.raises(SettingError, match="1 MB are free"):
         plan_run(RunConfig.parse({}), world, Wishes(), usable=10**6)
     plan_run(RunConfig.parse({}), world, Wishes(force=True), usable=10**6)
+
+
+def test_a_warm_start_is_not_charged_for_a_factorisation() -> None:
+    assert "nmf" in estimate(config(), SIZES, timed=False).memory
+    assert "nmf" not in estimate(config(), SIZES, timed=False, factorises=False).memory
 
 
 def test_a_container_limit_counts(tmp_path: Path) -> None:

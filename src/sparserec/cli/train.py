@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import Annotated, Optional
 
 import typer
-
-if TYPE_CHECKING:
-    from sparserec.planning.budget import Target
-    from sparserec.planning.plan import Wishes
-    from sparserec.training.config import RunConfig
-    from sparserec.training.warm_start import WarmStart
 
 
 def register(app: typer.Typer) -> None:
@@ -67,68 +61,25 @@ def train(
     as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
 ) -> None:
     """Train a recommender within a parameter budget and measure it."""
-    from sparserec.cli.configure import configure
     from sparserec.cli.show import print_record
-    from sparserec.export.sizes import parse_size
-    from sparserec.planning.estimate import NMF_LIMIT
     from sparserec.planning.plan import Wishes
+    from sparserec.planning.planned_run import Input, plan_and_train
+    from sparserec.training.configure import configure
     from sparserec.training.threads import use_threads
     from sparserec.training.warm_start import open_warm_start
 
+    wishes = Wishes.of(budget, target, nmf_limit, force)
     options = {
         "data": data, "base": base, "method": method, "density": density, "dim": dim, "recipe.epochs": epochs,
         "recipe.preset": recipe, "preset": preset, "protocol": protocol, "seed": seed,
     }  # fmt: skip
     old = open_warm_start(warm) if warm is not None else None
-    inherited = old.inherited(base, method) if old is not None else None
+    inherited = old.inherited(base, method, budget is not None) if old is not None else None
     settings = configure(config, options, assignments or [], inherited)
     use_threads(threads)
-    wishes = Wishes(
-        None if budget is None else parse_size(budget), _target(target), _wish(old, dim), density,
-        NMF_LIMIT if nmf_limit is None else nmf_limit, old is None, force,
-    )  # fmt: skip
-    record, folder = _train(settings, wishes, old, metadata, run_dir, data_dir, resume, quiet)
-    print_record(record, folder, as_json)
+    given = Input(settings.data, data_dir, metadata)
+    finished = plan_and_train(settings, given, wishes, run_dir, resume, quiet, old)
+    print_record(finished.record, finished.folder, as_json)
     if budget is not None and not as_json:
         everyone = " --include-everyones-history" if target == "full" else ""
-        print(f"next: sparserec export {folder} --mode {target} --budget {budget}{everyone}")
-
-
-def _target(text: str) -> Target:
-    from sparserec.errors import SettingError
-
-    if text not in ("items", "full"):
-        raise SettingError(f"--for {text!r}: a file is made for items or full")
-    return text  # type: ignore[return-value]
-
-
-def _wish(old: WarmStart | None, dim: int | None) -> int | None:
-    """A dimension that a budget cannot change: the user's, or that of the run to go on from."""
-    return dim if old is None or dim is not None else old.run.config.dim
-
-
-def _train(
-    settings: RunConfig, wishes: Wishes, old: WarmStart | None, metadata: Path | None, run_dir: Path | None,
-    data_dir: str | None, resume: bool, quiet: bool,
-) -> tuple[dict[str, Any], Path]:  # fmt: skip
-    """Read the data, settle what depends on its size, train."""
-    from sparserec.data import read_item_info, resolve
-    from sparserec.memory import peak_of, resident_bytes
-    from sparserec.planning.plan import plan_run
-    from sparserec.training.records import say
-    from sparserec.training.run import train_run
-
-    peaks: dict[str, int] = {}
-    baseline = resident_bytes()
-    with peak_of(peaks, "read", baseline):
-        source = resolve(settings.data, data_dir=data_dir, **settings.read)
-        if metadata is not None:
-            source = source.with_item_info(read_item_info(metadata, source.train.item_ids))
-    plan = plan_run(settings, source, wishes)
-    say("\n".join(plan.said), quiet or not plan.said)
-    settings = plan.config if old is None else old.configure(plan.config)
-    folder = run_dir or Path("runs") / f"{Path(settings.data).stem}-{settings.method}-{settings.digest()[:8]}"
-    finished = train_run(
-        settings, folder, source, data_dir, resume, quiet, warm=old, peaks=peaks, baseline=baseline
-    )
-    return finished.record, folder
+        print(f"next: sparserec export {finished.folder} --mode {target} --budget {budget}{everyone}")

@@ -203,8 +203,8 @@ def _too_small(
     advice = (
         "leave titles and tags out" if "titles" in fixed else "use integer ids" if fixed["item ids"] else ""
     )
-    other = " or --for items, which needs no graph" if target == "full" else ""
+    other = ", or make the file for items, which needs no graph" if target == "full" else ""
     return (
-        f"--budget {show_bytes(budget)} is too small for a file of mode {target}: the least is {least:,} bytes "
+        f"a budget of {show_bytes(budget)} is too small for a file of mode {target}: the least is {least:,} bytes "
         f"({show_bytes(least)}), of which {parts}; raise the budget{', ' + advice if advice else ''}{other}"
     )

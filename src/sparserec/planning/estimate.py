@@ -98,15 +98,20 @@ def limit_nmf(config: RunConfig, sizes: Sizes, limit: float = NMF_LIMIT) -> tupl
     settings = {**config.method_settings, "nmf_iterations": iterations}
     said = (
         f"factorising {sizes.nodes:,} users and items at rank {config.dim} is long: {iterations} iterations instead of "
-        f"{wanted} (--set method_settings.nmf_iterations={wanted} for all)"
+        f"{wanted} (method_settings.nmf_iterations={wanted}, with --set, makes all)"
     )
     return config.model_copy(update={"method_settings": settings}), said
 
 
-def estimate(config: RunConfig, sizes: Sizes, timed: bool = True, world: World | None = None) -> Estimate:
-    """Memory, and with `timed` the time, of one run. Nothing of the run's size is allocated for the memory."""
+def estimate(
+    config: RunConfig, sizes: Sizes, timed: bool = True, world: World | None = None, factorises: bool = True
+) -> Estimate:
+    """Memory, and with `timed` the time, of one run. Nothing of the run's size is allocated for the memory.
+
+    A warm start factorises nothing, whatever its method wants.
+    """
     base = make_recommender(config.base, config.base_settings)
-    nmf = make_method(config.method, config.method_settings).wants_factors
+    nmf = make_method(config.method, config.method_settings).wants_factors if factorises else 0
     phases = plan_phases(config, sizes.users, sizes.items)
     memory = plan_memory(config, sizes, base, phases, nmf)
     seconds = None
@@ -177,7 +182,7 @@ def refuse_if_too_big(found: Estimate, usable: int | None) -> None:
                 f"this run needs about {show_bytes(found.peak)} of memory ({found.peak_phase}), and "
                 f"{show_bytes(usable)} are free",
                 *found.lines(),
-                f"what helps: {_advice(found)}; --force goes on anyway",
+                f"what helps: {_advice(found)}; --force (in Python force=True) goes on anyway",
             ]
         )
     )
@@ -186,12 +191,12 @@ def refuse_if_too_big(found: Estimate, usable: int | None) -> None:
 def _advice(found: Estimate) -> str:
     ledger = found.memory[found.peak_phase]
     if found.peak_phase == "nmf":
-        return "--set method_settings.init=uniform (no factorisation), a smaller --dim"
+        return "method_settings.init=uniform, with --set (no factorisation), or a smaller dim"
     if found.peak_phase == "read":
-        return "fewer interactions (--set read.core=5), or a machine with more memory"
+        return "fewer interactions (read.core=5, with --set), or a machine with more memory"
     largest = max(ledger, key=lambda role: ledger[role])
     if largest in ("graph", "interactions", "last hop", "batches", "sorting"):
-        return "fewer interactions (--set read.core=5)"
+        return "fewer interactions (read.core=5, with --set)"
     if found.method != "sparserec" and not make_method(found.method).sparse_state:
-        return "--method sparserec, which holds no dense table, or a smaller --dim"
-    return "a smaller --dim or --density"
+        return "method sparserec, which holds no dense table, or a smaller dim"
+    return "a smaller dim or density"

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast, get_args
 
 from sparserec.data import Source
+from sparserec.errors import SettingError
+from sparserec.export.sizes import parse_size
 from sparserec.planning.budget import Choice, Target, choose
 from sparserec.planning.estimate import NMF_LIMIT, estimate, limit_nmf, refuse_if_too_big, usable_bytes
 from sparserec.planning.sizes import Sizes
@@ -18,14 +21,20 @@ class Wishes:
     budget: int | None = None
     """Bytes of the file that will be shipped."""
     target: Target = "items"
-    fixed_dim: int | None = None
-    """A dimension the user gave, which a budget must respect."""
-    fixed_density: float | None = None
+    """What the file will be made for."""
     nmf_limit: float = NMF_LIMIT
-    factorises: bool = True
-    """False for a warm start, which makes no factorisation."""
     force: bool = False
     """Go on even where the run will not fit into memory."""
+
+    @classmethod
+    def of(cls, budget: str | int | None, target: str, nmf_limit: float | None, force: bool) -> Wishes:
+        """Wishes as people write them; a mistake is told before any data is read."""
+        if target not in get_args(Target):
+            raise SettingError(f"for {target!r}: a file is made for {' or '.join(get_args(Target))}")
+        if nmf_limit is not None and nmf_limit < 0:
+            raise SettingError(f"nmf-limit {nmf_limit:g}: must not be negative; 0 is no limit")
+        size = None if budget is None else parse_size(str(budget))
+        return cls(size, cast(Target, target), NMF_LIMIT if nmf_limit is None else nmf_limit, force)
 
 
 @dataclass(frozen=True)
@@ -37,23 +46,36 @@ class Plan:
     choice: Choice | None = None
 
 
-def plan_run(config: RunConfig, source: Source, wishes: Wishes, usable: int | None = None) -> Plan:
+def plan_run(
+    config: RunConfig, source: Source, wishes: Wishes, usable: int | None = None, factorises: bool = True
+) -> Plan:
     """Choose for the budget, shorten a long factorisation, and refuse what cannot fit into memory.
 
-    `usable` is the memory left; None asks the system.
+    `usable` is the memory left; None asks the system. A warm start factorises nothing.
     """
     said: list[str] = []
     choice = None
     if wishes.budget is not None:
-        choice = choose(source, wishes.target, wishes.budget, config.protocol, wishes.fixed_dim)
-        density = choice.density if wishes.fixed_density is None else wishes.fixed_density
-        config = config.model_copy(update={"dim": choice.dim, "density": density})
-        said += choice.lines()
+        config, choice, said = _choose(config, source, wishes.target, wishes.budget)
     sizes = Sizes.of_source(source, config.protocol)
-    if wishes.factorises:
+    if factorises:
         config, shortened = limit_nmf(config, sizes, wishes.nmf_limit)
         said += [shortened] if shortened else []
     if not wishes.force:
-        found = estimate(config, sizes, timed=False)
+        found = estimate(config, sizes, timed=False, factorises=factorises)
         refuse_if_too_big(found, usable_bytes() if usable is None else usable)
     return Plan(config, tuple(said), choice)
+
+
+def _choose(
+    config: RunConfig, source: Source, target: Target, budget: int
+) -> tuple[RunConfig, Choice, list[str]]:
+    """Dimension and density for a budget; what the user gave, in whatever way, stands and is said to."""
+    given = config.model_fields_set & {"dim", "density"}
+    choice = choose(source, target, budget, config.protocol, config.dim if "dim" in given else None)
+    chosen = {"dim": choice.dim, "density": choice.density}
+    said = choice.lines() + [
+        f"  {name} {getattr(config, name):g} was given and stands" for name in sorted(given, reverse=True)
+    ]
+    update = {name: value for name, value in chosen.items() if name not in given}
+    return config.model_copy(update=update), choice, said

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import tempfile
+from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sparserec.data import read_item_info, read_source, resolve
-from sparserec.data.source import Source
-from sparserec.memory import peak_of, resident_bytes
+from sparserec.planning.plan import Wishes
+from sparserec.planning.planned_run import Input, plan_and_train
 from sparserec.serving.model import Model
 from sparserec.training.configure import build_config
-from sparserec.training.run import train_run
 
 
 def fit(
@@ -20,10 +19,13 @@ def fit(
     *,
     base: str = "lightgcn",
     method: str = "sparserec",
-    density: float = 0.125,
-    dim: int = 128,
+    density: float | None = None,
+    dim: int | None = None,
     epochs: int | None = None,
     seed: int = 0,
+    budget: str | int | None = None,
+    for_: str = "items",
+    force: bool = False,
     folder: Path | str | None = None,
     metadata: Path | str | None = None,
     data_dir: Path | str | None = None,
@@ -34,24 +36,25 @@ def fit(
 
     `data` is a path, the name of a data set, a data frame, an Arrow table, a scipy matrix or pairs of ids. `metadata` is a
     file with ids, titles and tags of the items. The run goes to `folder`; without one it lives as long as the model
-    (`save` keeps it). `settings` are those of RunConfig, for example `protocol="temporal"`,
-    `recipe="paper"` or `recipe={"batch_size": 2000}`, `read={"min_rating": 4}` or `base_settings={"layers": 2}`.
+    (`save` keeps it). `dim` is 128 and `density` .125 unless given or chosen for a `budget`: the bytes of the file to
+    ship, such as "1MB", which is made `for_` "items" or "full". A run that cannot fit into memory is refused unless
+    `force` is true, and a long factorisation is shortened, as `sparserec train` does. `settings` are those of RunConfig,
+    for example `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, `read={"min_rating": 4}` or
+    `base_settings={"layers": 2}`.
     """
-    named = isinstance(data, str | PathLike)
     recipe = settings.pop("recipe", {})
     recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
+    chosen = {"dim": dim, "density": density}
     values = {
-        "data": str(data) if named else type(data).__name__, "base": base, "method": method, "density": density,
-        "dim": dim, "seed": seed, "recipe": recipe if epochs is None else {**recipe, "epochs": epochs}, **settings,
+        "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__, "base": base, "method": method,
+        "seed": seed, "recipe": recipe if epochs is None else {**recipe, "epochs": epochs},
+        **{name: value for name, value in chosen.items() if value is not None}, **settings,
     }  # fmt: skip
     config = build_config(values, "sparserec.fit")
-    peaks: dict[str, int] = {}
-    baseline = resident_bytes()
-    with peak_of(peaks, "read", baseline):
-        source: Source = resolve(data, data_dir, **config.read) if named else read_source(data, **config.read)
-        if metadata is not None:
-            source = source.with_item_info(read_item_info(metadata, source.train.item_ids))
-    keep = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
-    target = Path(folder) if folder is not None else Path(keep.name) / "run"  # type: ignore[union-attr]
-    train_run(config, target, source=source, quiet=quiet, peaks=peaks, baseline=baseline)
+    wishes = Wishes.of(budget, for_, None, force)
+    with ExitStack() as stack:
+        keep = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
+        target = Path(stack.enter_context(keep)) / "run" if keep is not None else Path(folder or "")
+        plan_and_train(config, Input(data, data_dir, metadata), wishes, target, quiet=quiet)
+        stack.pop_all()  # from here on the folder lives as long as the model
     return Model(target, keep)

@@ -37,11 +37,15 @@ class WarmStart:
     identity: str
     """Hash of its model file: part of the new run's configuration."""
 
-    def inherited(self, base: str | None = None, method: str | None = None) -> dict[str, Any]:
-        """Settings of the old run for the new one to begin with; those of a base or method that changes are left out."""
-        values = self.run.config.model_dump(
-            mode="json", exclude={"data", "start_from", "seed", "test_epochs"}
-        )
+    def inherited(
+        self, base: str | None = None, method: str | None = None, budget: bool = False
+    ) -> dict[str, Any]:
+        """Settings of the old run for the new one to begin with; those of a base or method that changes are left out.
+
+        A `budget` chooses the density anew.
+        """
+        left_out = {"data", "start_from", "seed", "test_epochs"} | ({"density"} if budget else set())
+        values = self.run.config.model_dump(mode="json", exclude=left_out)
         for part, name in (("base", base), ("method", method)):
             if name is not None and name != values[part]:
                 values[f"{part}_settings"] = {}

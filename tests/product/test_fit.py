@@ -1,0 +1,89 @@
+"""sparserec.fit plans as `sparserec train` does: the same settings come out, and what cannot fit is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from kinds_toy import small_pairs
+from typer.main import get_command
+
+import sparserec
+from sparserec.cli.app import build_app
+from sparserec.errors import SettingError
+
+SHORT = {"batch_size": 400, "validate_every": 1}
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "log.csv"
+    lines = [f"{user},{item}" for user, item in small_pairs()]
+    path.write_text("\n".join(["user_id,item_id", *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize("target", ["items", "full"])
+def test_a_budget_chooses_as_train_does(log: Path, target: str, tmp_path: Path) -> None:
+    settings = {"epochs": 1, "ks": (5,), "recipe": SHORT, "method_settings": {"init": "uniform"}}
+    model = sparserec.fit(log, budget="9kB", for_=target, quiet=True, **settings)  # type: ignore[arg-type]
+    words = [
+        "train", str(log), "--budget", "9kB", "--for", target, "--epochs", "1", "--quiet", "--json", "--run",
+        str(tmp_path / "run"), "--set", "ks=[5]", "--set", f"recipe={json.dumps(SHORT | {'epochs': 1})}",
+        "--set", "method_settings.init=uniform",
+    ]  # fmt: skip
+    done = CliRunner().invoke(get_command(build_app()), words)
+    assert done.exit_code == 0, done.output
+    record = json.loads(done.stdout)
+    assert model.record["digest"] == record["digest"]
+    assert (model.record["config"]["dim"], model.record["config"]["density"]) != (128, 0.125)
+    assert model.record["test"] == record["test"]
+
+
+def test_what_is_given_beside_a_budget_stands(log: Path, capsys: pytest.CaptureFixture) -> None:
+    model = sparserec.fit(
+        log, budget=9_000, dim=8, density=0.5, epochs=1, ks=(5,), method="static", recipe=SHORT
+    )
+    assert (model.run.config.dim, model.run.config.density) == (8, 0.5)
+    assert "density 0.5 was given and stands" in capsys.readouterr().err
+
+
+def test_a_run_that_cannot_fit_is_refused_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sparserec.planning.plan.usable_bytes", lambda: 5_000_000)
+    small = {"dim": 8, "epochs": 1, "ks": (5,), "method": "static", "recipe": SHORT, "quiet": True}
+    with pytest.raises(SettingError, match=r"5 MB are free[\s\S]*force=True"):
+        sparserec.fit(small_pairs(), folder=tmp_path / "run", **small)  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+    sparserec.fit(small_pairs(), folder=tmp_path / "run", force=True, **small)  # type: ignore[arg-type]
+    assert (tmp_path / "run" / "record.json").exists()
+
+
+def test_a_long_factorisation_is_shortened_and_said_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    monkeypatch.setattr("sparserec.planning.plan.NMF_LIMIT", 1e-9)
+    model = sparserec.fit(small_pairs(), dim=8, epochs=1, ks=(5,), recipe=SHORT)
+    assert model.run.config.method_settings == {"nmf_iterations": 3}
+    assert "3 iterations instead of 50" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"budget": "1XB"}, "1XB"),
+        ({"budget": -5}, "-5"),
+        ({"budget": "1MB", "for_": "phones"}, "for 'phones': a file is made for items or full"),
+    ],
+)
+def test_a_mistyped_wish_is_told_before_anything_is_read(wrong: dict, message: str) -> None:
+    with pytest.raises(SettingError, match=message):
+        sparserec.fit("no-such-file.csv", **wrong)
+
+
+def test_too_small_a_budget_names_the_least() -> None:
+    with pytest.raises(SettingError, match=r"a budget of 10 bytes is too small .*the least is"):
+        sparserec.fit(small_pairs(), budget=10, quiet=True)
