@@ -12,7 +12,7 @@ import json
 import platform
 import statistics
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -82,14 +82,15 @@ class Measurement:
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
 
-def arguments(description: str, **modes: Any) -> argparse.Namespace:
-    """The arguments every step benchmark takes; `modes` are the choices of a further --mode."""
+def arguments(description: str, modes: Sequence[str] = (), bases: Sequence[str] = ()) -> argparse.Namespace:
+    """The arguments every step benchmark takes; `modes` and `bases` are the choices of --mode and --base."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--data", type=Path, required=True, help="folder of a LightGCN data set (train.txt)")
     for name, default in (("dim", 128), ("layers", 3), ("batch", 8000), ("steps", 5), ("threads", 0)):
         parser.add_argument(f"--{name}", type=int, default=default)
-    if modes:
-        parser.add_argument("--mode", choices=sorted(modes), default=next(iter(modes)))
+    for name, choices in (("mode", modes), ("base", bases)):
+        if choices:
+            parser.add_argument(f"--{name}", choices=choices, default=choices[0])
     return parser.parse_args()
 
 

@@ -128,11 +128,11 @@ class PlainXSimGCL(nn.Module):
 
 def main() -> None:
     """Time steps and print one line of JSON."""
-    options = arguments("Time MGDCF or XSimGCL in plain PyTorch.", mgdcf=True, xsimgcl=True)
+    options = arguments("Time MGDCF or XSimGCL in plain PyTorch.", bases=("mgdcf", "xsimgcl"))
 
     def build(pairs: Pairs):  # type: ignore[no-untyped-def]
         torch.manual_seed(0)
-        if options.mode == "mgdcf":
+        if options.base == "mgdcf":
             mgdcf = PlainMGDCF(pairs, options.dim, options.layers)
             return lambda batch: mgdcf.step(batch[0], batch[1])
         xsimgcl = PlainXSimGCL(pairs, options.dim, options.layers)
@@ -142,7 +142,7 @@ def main() -> None:
 
         return step
 
-    run(f"plain-{options.mode}", build, options)
+    run(f"plain-{options.base}", build, options)
 
 
 if __name__ == "__main__":

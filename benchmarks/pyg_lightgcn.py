@@ -29,7 +29,7 @@ def csr(edges: torch.Tensor, n_nodes: int) -> torch.Tensor:
 
 def main() -> None:
     """Time steps and print one line of JSON."""
-    options = arguments("Time PyTorch Geometric's LightGCN.", csr=True, edge_index=True)
+    options = arguments("Time PyTorch Geometric's LightGCN.", modes=("csr", "edge_index"))
 
     def build(pairs: Pairs):  # type: ignore[no-untyped-def]
         torch.manual_seed(0)

@@ -68,14 +68,61 @@ def print_steps(lines: list[dict[str, Any]]) -> None:
         )
 
 
-def print_profile(found: dict[str, Any]) -> None:
-    print("\nwhere a step's time goes (ms):")
+def print_split(found: dict[str, Any]) -> None:
+    print(f"where the time of a step goes, {found['name'].removeprefix('profile ')} (ms):")
     for name, seconds in sorted(found["split_seconds"].items(), key=lambda pair: -pair[1]):
-        print(f"  {name:20} {1000 * seconds:7.1f}")
+        print(f"  {name:24} {1000 * seconds:7.1f}")
+
+
+def print_profile(found: dict[str, Any]) -> None:
+    print()
+    print_split(found)
     share = found["outside_multiply_over_2L_wide_products"]
     print(f"outside the multiply: {share:.2f} of 2L wide products (bar 0.20)")
-    print(f"exploration: {found['explore_over_step']:.2f} steps (bar 3)")
+    print(f"exploration: {found['explore_seconds'] / found['step_seconds']:.2f} steps (bar 3)")
     print(f"full ranking of all users: {found['evaluate_all_users_seconds']:.1f} s (bar 20)")
+
+
+def base_steps(data: Path, count: int) -> list[dict[str, Any]]:
+    """Each base beside plain PyTorch, and beside our LightGCN step of the same batch, one after the other."""
+    found = []
+    for base, batch, layers in (("xsimgcl", "2048", "3"), ("mgdcf", "8000", "4")):
+        common = ("--data", str(data), "--steps", str(count), "--batch", batch)
+        few = ("--data", str(data), "--steps", str(max(2, count // 10)), "--batch", batch, "--layers", layers)
+        lines = {
+            "lightgcn": measure(sys.executable, "ours.py", *common),
+            "ours": measure(sys.executable, "ours.py", *common, "--base", base, "--layers", layers),
+            "plain": measure(sys.executable, "plain_bases.py", *few, "--base", base),
+            "split": measure(
+                sys.executable,
+                "profile_step.py",
+                *common,
+                "--base",
+                base,
+                "--layers",
+                layers,
+                "--mode",
+                "steps",
+            ),
+        }
+        if all(line is not None for line in lines.values()):
+            found.append({"base": base, "batch": int(batch), **lines})
+    return found
+
+
+def print_base(found: dict[str, Any]) -> None:
+    ours, plain, lightgcn = found["ours"], found["plain"], found["lightgcn"]
+    print(f"\n{found['base']}, batch {found['batch']}: step {ours['step_seconds']:.3f} s, ", end="")
+    print(
+        f"{ours['step_seconds'] / lightgcn['step_seconds']:.2f} LightGCN steps (bar 2.5); plain PyTorch ",
+        end="",
+    )
+    print(
+        f"{plain['step_seconds']:.3f} s, {plain['step_seconds'] / ours['step_seconds']:.1f} times ours; ",
+        end="",
+    )
+    print(f"peak {ours['peak_mb']['train']:.0f} MB against {plain['peak_mb']['train']:.0f} MB")
+    print_split(found["split"])
 
 
 def main() -> None:
@@ -93,18 +140,14 @@ def main() -> None:
     results: dict[str, Any] = {"steps": steps(options.data, options.steps)}
     print_steps(results["steps"])
     profile = measure(
-        sys.executable,
-        "ours.py",
-        "--data",
-        str(options.data),
-        "--steps",
-        str(options.steps),
-        "--mode",
-        "profile",
+        sys.executable, "profile_step.py", "--data", str(options.data), "--steps", str(options.steps)
     )
     if profile is not None:
         results["profile"] = profile
         print_profile(profile)
+    results["bases"] = base_steps(options.data, options.steps)
+    for found in results["bases"]:
+        print_base(found)
     reading = measure(sys.executable, "reading.py")
     if reading is not None:
         results["reading"] = reading

@@ -31,12 +31,12 @@ def generated(millions: float) -> Pairs:
 def main() -> None:
     return_large_blocks()
     with benchmark_lock():
-        build(128, 3, False)(toy_pairs())
+        build("lightgcn", 128, 3, False)(toy_pairs())
         pairs = generated(float(sys.argv[1]))
         gc.collect()
         measured = Measurement(resident_bytes())
         with measured.phase("build"):
-            stepper, train = prepare(pairs, 128, 3, False)
+            stepper, train = prepare(pairs, "lightgcn", 128, 3, False)
         rng, times = np.random.default_rng(0), []
         with measured.phase("train"):
             for number in range(6):
