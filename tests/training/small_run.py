@@ -1,6 +1,8 @@
 """A run small enough to be killed many times, and a process that dies where it is told to.
 
-python small_run.py FOLDER [POINT COUNT]      POINT: step, explore, write, phase
+python small_run.py FOLDER [POINT COUNT] [--from OLD]      POINT: step, explore, write, phase
+
+With --from it goes on from the run in OLD, which `train_smaller` makes.
 """
 
 from __future__ import annotations
@@ -18,18 +20,28 @@ from sparserec.training import checkpoint, loop
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import Recipe
 from sparserec.training.run import train_run
+from sparserec.training.warm_start import open_warm_start
 
 
-def blocks(n_users: int = 90, n_items: int = 60, groups: int = 6, seed: int = 0) -> Source:
-    """Users like most items of their own group: what is held out can be learnt."""
+def block_pairs(n_users: int, n_items: int, groups: int, seed: int) -> list[tuple[int, int]]:
     rng = np.random.default_rng(seed)
-    pairs = [
+    return [
         (user, item)
         for user in range(n_users)
         for item in range(n_items)
         if (user % groups == item % groups and rng.random() < 0.8) or rng.random() < 0.01
     ]
-    return read_source(pairs)
+
+
+def blocks(n_users: int = 90, n_items: int = 60, groups: int = 6, seed: int = 0) -> Source:
+    """Users like most items of their own group: what is held out can be learnt."""
+    return read_source(block_pairs(n_users, n_items, groups, seed))
+
+
+def train_smaller(folder: Path) -> None:
+    """A run on the log of `blocks()` before its last users, items and some other pairs were there."""
+    pairs = [(user, item) for user, item in block_pairs(90, 60, 6, 0) if user < 80 and item < 54]
+    train_run(small_config(), folder, source=read_source(pairs[::2] + pairs[1::4]))
 
 
 def small_config(**changes: object) -> RunConfig:
@@ -110,7 +122,9 @@ POINTS = {
 
 
 if __name__ == "__main__":
-    folder = Path(sys.argv[1])
-    if len(sys.argv) > 2:
-        POINTS[sys.argv[2]](Countdown(int(sys.argv[3])))
-    train_run(small_config(), folder, source=blocks(), resume=(folder / "config.json").exists())
+    words = sys.argv[1:]
+    warm = open_warm_start(Path(words.pop())) if "--from" in words else None
+    folder = Path(words[0])
+    if words[1:] and words[1] in POINTS:
+        POINTS[words[1]](Countdown(int(words[2])))
+    train_run(small_config(), folder, source=blocks(), resume=(folder / "config.json").exists(), warm=warm)

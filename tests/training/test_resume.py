@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
+from small_run import train_smaller
 
 SCRIPT = Path(__file__).parent / "small_run.py"
 
@@ -59,6 +60,38 @@ def test_killed_run_ends_with_the_same_model(
     subprocess.run([sys.executable, SCRIPT, folder], env=environment, check=True)
     same_result(folder, undisturbed)
     assert not list(folder.rglob("*.tmp")) or point == "write"
+
+
+@pytest.fixture(scope="module")
+def smaller(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A finished run to go on from."""
+    folder = tmp_path_factory.mktemp("smaller") / "run"
+    train_smaller(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def undisturbed_warm(
+    tmp_path_factory: pytest.TempPathFactory, smaller: Path, environment: dict[str, str]
+) -> Path:
+    folder = tmp_path_factory.mktemp("warm") / "run"
+    subprocess.run([sys.executable, SCRIPT, folder, "--from", smaller], env=environment, check=True)
+    first = json.loads((folder / "events.jsonl").read_text().splitlines()[0])
+    assert first["event"] == "warm start" and first["new_users"] and first["new_items"] and first["kept"]
+    return folder
+
+
+@pytest.mark.parametrize(("point", "count"), [("step", 1), ("explore", 3), ("write", 3), ("phase", 1)])
+def test_killed_warm_start_ends_with_the_same_model(
+    point: str, count: int, tmp_path: Path, smaller: Path, undisturbed_warm: Path, environment: dict[str, str]
+) -> None:
+    """Killed before its first step, between and in checkpoints; what it goes on from is read anew each time."""
+    folder = tmp_path / "run"
+    words = [sys.executable, SCRIPT, folder]
+    killed = subprocess.run([*words, point, str(count), "--from", smaller], env=environment)
+    assert killed.returncode == -signal.SIGKILL
+    subprocess.run([*words, "--from", smaller], env=environment, check=True)
+    same_result(folder, undisturbed_warm)
 
 
 def test_sigterm_writes_a_checkpoint_and_says_how_to_go_on(
