@@ -1,18 +1,21 @@
-"""Fuzz the Python reader: `python benchmarks/fuzz_python.py --seed 0 --count 100000`.
+"""Fuzz the Python reader: `python benchmarks/fuzz_python.py --seed 0 --count 100000`, or fewer with `--coverage`.
 
-Every mutant must either be refused with a named error or load and answer questions with finite scores; within two seconds of processor time, and
-(on a sample, because tracing is slow) without allocating beyond a small multiple of the file.
+Every mutant must either be refused with a named error or load and answer questions with finite scores; within two seconds of processor time, within an
+address space little larger than at the start, and (on a sample, because tracing is slow) without allocating beyond a small multiple of the file.
 """
 
 from __future__ import annotations
 
 import argparse
 import math
+import resource
 import signal
 import sys
 import time
 import tracemalloc
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType, FrameType
@@ -25,7 +28,7 @@ from sparserec.device import DeviceError, loads
 from sparserec.device.errors import SelfTestFailed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
-from mutate import Mutant, golden_sources, mutants
+from mutate import Mutant, mutants
 
 DEVICE = Path(sparserec.device.__file__).parent
 SECONDS = 2.0
@@ -33,6 +36,10 @@ MEMORY_FACTOR, MEMORY_CONSTANT = (
     64,
     4 << 20,
 )  # the constant: vectors of up to 65,536 columns in a file of a few bytes
+ADDRESS_SPACE = (
+    128 << 20
+)  # what the process may grow by altogether: one huge array in any mutant is a finding
+PROGRESS = 50_000
 CO_OPTIMIZED = 1
 WRITER_ONLY = {"writer.py", "__init__.py"}
 WRITER_FUNCTIONS = {
@@ -60,23 +67,36 @@ class TooSlow(Exception):
     """A mutant took longer than it may."""
 
 
-def fuzz(seed: int, count: int, sample: int = 50) -> Findings:
-    """Run `count` mutants; every `sample`-th with memory measured, every `sample`-th with lines traced."""
-    findings = Findings()
-    sources = golden_sources()
+@contextmanager
+def guarded() -> Iterator[None]:
+    """No mutant may run for long, ask for much address space or compute with overflow."""
 
     def too_slow(number: int, frame: FrameType | None) -> None:
         raise TooSlow
 
     before = signal.signal(signal.SIGVTALRM, too_slow)
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (used + ADDRESS_SPACE, hard))
     try:
         with np.errstate(over="raise", invalid="raise", divide="raise"):
-            for number, mutant in enumerate(mutants(seed, count, sources)):
-                findings.resealed += mutant.resealed
-                run_one(findings, mutant, measured=number % sample == 0, traced=number % sample == 1)
+            yield
     finally:
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
         signal.signal(signal.SIGVTALRM, before)
+        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def fuzz(seed: int, count: int, sample: int = 50, coverage: bool = False) -> Findings:
+    """Run `count` mutants; every `sample`-th with memory measured; all others with lines traced where coverage is asked for."""
+    findings = Findings()
+    with guarded():
+        for number, mutant in enumerate(mutants(seed, count)):
+            findings.resealed += mutant.resealed
+            measured = number % sample == 0
+            run_one(findings, mutant, measured, traced=coverage and not measured)
+            if (number + 1) % PROGRESS == 0:
+                print(f"{number + 1:,} mutants, {len(findings.problems)} problems", flush=True)
     return findings
 
 
@@ -122,6 +142,9 @@ def ask(data: bytes) -> str:
         history=ids, weights=[1.0, -1.0, 0.5, 2.0][: len(ids)], k=3, exclude_seen=False
     )
     answers += model.similar(ids[-1], k=3) + [model.explain(ids[:2], ids[-1])]
+    answers += model.recommend(history=ids[:1], k=3, allow=ids[:3], deny=ids[-1:], exclude=ids[1:2])
+    if model.tags is not None and len(model.tags.names):
+        answers += model.recommend(history=ids[:2], k=3, tags=[model.tags.names[0]])
     if model.profile.mode == "personal":
         answers += model.recommend(k=3)
     if model.user_ids is not None:
@@ -138,13 +161,14 @@ def ask(data: bytes) -> str:
 
 def line_tracer(lines: set[tuple[str, int]]) -> Any:
     """A trace function that notes the lines of the device package."""
+    folder = str(DEVICE)
 
     def trace(frame: FrameType, event: str, arg: object) -> Any:
         file = frame.f_code.co_filename
-        if not file.startswith(str(DEVICE)):
+        if not file.startswith(folder):
             return None
         if event == "line":
-            lines.add((Path(file).name, frame.f_lineno))
+            lines.add((file, frame.f_lineno))
         return trace
 
     return trace
@@ -167,20 +191,28 @@ def lines_of_reader(path: Path) -> set[int]:
     return found
 
 
+def report_coverage(lines: set[tuple[str, int]]) -> None:
+    """Lines of the reader that ran, by file, and those that did not."""
+    total = ran = 0
+    for path in sorted(DEVICE.glob("*.py")):
+        possible = lines_of_reader(path)
+        if not possible or path.name in WRITER_ONLY:
+            continue
+        missed = sorted(line for line in possible if (str(path), line) not in lines)
+        total, ran = total + len(possible), ran + len(possible) - len(missed)
+        never = f"  never {', '.join(map(str, missed))}" if missed else ""
+        print(f"{path.name:14} {len(possible) - len(missed):4} of {len(possible):4} lines{never}")
+    print(f"lines of the Python reader run: {ran} of {total}, {ran / total:.1%}")
+
+
 def report(findings: Findings, count: int) -> None:
-    """Counts per outcome, limits, and coverage by file."""
+    """Counts per outcome, limits and problems."""
     for outcome, times in findings.outcomes.most_common():
         print(f"{times:9,}  {outcome}")
     print(f"{findings.resealed / count:.1%} resealed, {findings.answered:,} loaded and answered")
     print(
         f"slowest {findings.slowest * 1e3:.0f} ms, largest peak {findings.largest:.0%} of the memory allowed"
     )
-    print("lines of the reader run, by the traced sample:")
-    for path in sorted(DEVICE.glob("*.py")):
-        possible = lines_of_reader(path)
-        if possible and path.name not in WRITER_ONLY:
-            hit = {line for name, line in findings.lines if name == path.name} & possible
-            print(f"{path.name:14} {len(hit):4} of {len(possible):4} lines")
     for problem in findings.problems[:20]:
         print("PROBLEM", problem)
     print(f"{len(findings.problems)} problems in {count:,} mutants")
@@ -190,12 +222,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=20_000)
-    parser.add_argument(
-        "--sample", type=int, default=50, help="every how many mutants memory and lines are traced"
-    )
+    parser.add_argument("--sample", type=int, default=50, help="every how many mutants memory is traced")
+    parser.add_argument("--coverage", action="store_true", help="print the reader's lines that ran (slow)")
     chosen = parser.parse_args()
-    findings = fuzz(chosen.seed, chosen.count, chosen.sample)
+    began = time.process_time()
+    findings = fuzz(chosen.seed, chosen.count, chosen.sample, chosen.coverage)
+    if chosen.coverage:
+        report_coverage(findings.lines)
     report(findings, chosen.count)
+    print(f"{chosen.count / (time.process_time() - began):,.0f} mutants per second of processor time")
     sys.exit(1 if findings.problems else 0)
 
 

@@ -17,6 +17,9 @@ class Tensor:
     shape: list[int]
     data: bytes
 
+    def copy(self) -> Tensor:
+        return Tensor(self.dtype, self.shape, self.data)
+
 
 @dataclass
 class Parts:
@@ -28,6 +31,11 @@ class Parts:
     @property
     def model(self) -> dict[str, Any]:
         return json.loads(self.metadata["model"])
+
+    def copy(self) -> Parts:
+        """Parts that may be changed without changing these."""
+        tensors = {name: tensor.copy() for name, tensor in self.tensors.items()}
+        return Parts(dict(self.metadata), tensors)
 
     def set_model(self, **fields: Any) -> None:
         self.metadata["model"] = json.dumps(self.model | fields)
@@ -49,20 +57,25 @@ def take_apart(data: bytes) -> Parts:
 def lay_out(parts: Parts) -> tuple[dict[str, Any], bytes]:
     """A header with offsets that follow from the tensors' order, and the payload."""
     header: dict[str, Any] = {"__metadata__": {"sha256": "0" * 64} | parts.metadata}
-    payload = b""
+    begin = 0
     for name, tensor in parts.tensors.items():
-        end = len(payload) + len(tensor.data)
-        header[name] = {"dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [len(payload), end]}
-        payload += tensor.data
-    return header, payload
+        end = begin + len(tensor.data)
+        header[name] = {"dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [begin, end]}
+        begin = end
+    return header, b"".join(tensor.data for tensor in parts.tensors.values())
 
 
-def put_together(header: dict[str, Any], payload: bytes, pad: bool = True) -> bytes:
+def put_together(header: dict[str, Any], payload: bytes) -> bytes:
     """A file from a header and a payload that need not fit each other; the checksum is right."""
+    return reseal(join(header, payload))
+
+
+def join(header: dict[str, Any], payload: bytes, pad: bool = True) -> bytes:
+    """The same with the checksum that the header says."""
     raw = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode("utf-8", "surrogatepass")
     if pad:
         raw += b" " * (-len(raw) % 8)
-    return reseal(len(raw).to_bytes(8, "little") + raw + payload)
+    return len(raw).to_bytes(8, "little") + raw + payload
 
 
 def reseal(data: bytes) -> bytes:

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from files import Parts, Tensor, lay_out, put_together, reseal, take_apart
+from files import Parts, Tensor, join, lay_out, reseal, take_apart
 
 from sparserec.device import DeviceError, loads
 
@@ -27,6 +27,7 @@ ODD_VALUES: list[Any] = [
     "", "x", "range", "int", "string", "items", "full", "personal", "1.0", "2.0", "1.9", [], {}, [0, 1], {"a": 1}, "\ud800",
 ]  # fmt: skip
 RESEALED = 0.95
+QUERIES = 2  # golden queries kept in a parent
 
 
 @dataclass(frozen=True)
@@ -39,24 +40,33 @@ class Mutant:
     data: bytes
 
 
-def golden_sources(folder: Path = GOLDEN) -> list[tuple[str, bytes]]:
-    """The golden files, which mutants are made from."""
-    return [(path.stem, path.read_bytes()) for path in sorted(folder.glob("*.srec"))]
+def parents(folder: Path = GOLDEN) -> list[tuple[str, Parts]]:
+    """What mutants are made from: the golden files, each taken apart into several with a few golden queries each.
+
+    Small files are mutated, read and asked in half the time, and together they still hold every query.
+    """
+    found = []
+    for path in sorted(folder.glob("*.srec")):
+        parts = take_apart(path.read_bytes())
+        queries = json.loads(parts.metadata["golden"])
+        for first in range(0, len(queries), QUERIES):
+            some = parts.copy()
+            some.metadata["golden"] = json.dumps(queries[first : first + QUERIES], separators=(",", ":"))
+            found.append((path.stem, some))
+    return found
 
 
-def mutants(seed: int, count: int, sources: list[tuple[str, bytes]] | None = None) -> Iterator[Mutant]:
-    """`count` mutants that depend on the seed and the sources alone."""
+def mutants(seed: int, count: int) -> Iterator[Mutant]:
+    """`count` mutants that depend on the seed and the golden files alone."""
     random = Random(seed)
-    sources = sources or golden_sources()
+    sources = parents()
     for _ in range(count):
-        name, data = random.choice(sources)
-        donor = take_apart(random.choice(sources)[1])
-        yield _mutant(random, name, data, donor)
+        name, parts = random.choice(sources)
+        yield _mutant(random, name, parts.copy(), random.choice(sources)[1])
 
 
-def _mutant(random: Random, name: str, data: bytes, donor: Parts) -> Mutant:
+def _mutant(random: Random, name: str, parts: Parts, donor: Parts) -> Mutant:
     done = []
-    parts = take_apart(data)
     for _ in range(random.choice((0, 1, 1, 1, 1, 2, 2, 3))):
         change = random.choice(PARTS_MUTATIONS)
         change(random, parts, donor)
@@ -68,13 +78,14 @@ def _mutant(random: Random, name: str, data: bytes, donor: Parts) -> Mutant:
         header_change = random.choice(HEADER_MUTATIONS)
         header_change(random, header)
         done.append(header_change.__name__)
-    mutated = put_together(header, payload, pad=random.random() > 0.01)
+    mutated = join(header, payload, pad=random.random() > 0.01)
     if random.random() < 0.08:
         raw_change = random.choice(RAW_MUTATIONS)
         mutated = raw_change(random, mutated)
         done.append(raw_change.__name__)
+    sealed = reseal(mutated)
     resealed = random.random() < RESEALED
-    return Mutant(name, done, resealed, reseal(mutated) if resealed else _flip_anywhere(random, mutated))
+    return Mutant(name, done, resealed, sealed if resealed else _flip_anywhere(random, sealed))
 
 
 def _pick(random: Random, parts: Parts) -> tuple[str, Tensor]:
@@ -177,7 +188,7 @@ def rename(random: Random, parts: Parts, donor: Parts) -> None:
 def transplant(random: Random, parts: Parts, donor: Parts) -> None:
     """Put in a tensor of another file."""
     name, tensor = _pick(random, donor)
-    parts.tensors[name] = tensor
+    parts.tensors[name] = tensor.copy()
 
 
 def transplant_table(random: Random, parts: Parts, donor: Parts) -> None:
@@ -185,7 +196,9 @@ def transplant_table(random: Random, parts: Parts, donor: Parts) -> None:
     prefix = _pick(random, donor)[0].rpartition(".")[0]
     for name in [name for name in parts.tensors if name.startswith(prefix)]:
         del parts.tensors[name]
-    parts.tensors |= {name: tensor for name, tensor in donor.tensors.items() if name.startswith(prefix)}
+    parts.tensors |= {
+        name: tensor.copy() for name, tensor in donor.tensors.items() if name.startswith(prefix)
+    }
 
 
 def retype(random: Random, parts: Parts, donor: Parts) -> None:

@@ -6,6 +6,8 @@ enough grid no addition rounds, so the order stops mattering, and everyone is fr
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 
@@ -14,7 +16,7 @@ def snap(values: np.ndarray, bits: int) -> np.ndarray:
     largest = max(float(values.max()), -float(values.min())) if len(values) else 0.0
     if largest == 0.0:
         return values
-    power = np.ldexp(1.0, int(np.frexp(largest)[1]))
+    power = math.ldexp(1.0, math.frexp(largest)[1])
     shift = 1.5 * power * 2.0 ** (52 - bits)
     return (values + shift) - shift
 

@@ -254,7 +254,10 @@ class Model:
 
 def distinct(items: np.ndarray, weights: np.ndarray) -> tuple[History, np.ndarray]:
     """First occurrence of each item kept; those of weight 0 count as seen but not as history."""
-    first = np.sort(np.unique(items, return_index=True)[1])
+    places: dict[int, int] = {}
+    for place, item in enumerate(items.tolist()):
+        places.setdefault(item, place)
+    first = np.fromiter(places.values(), np.int64, len(places))
     items, weights = items[first], weights[first]
     used = weights != 0
     return History(items[used], weights[used]), items
