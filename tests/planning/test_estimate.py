@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sparserec.data import Sampler, make_world, split_interactions
+from sparserec.data import Interactions, ReadReport, Sampler, Source, make_world, split_interactions
 from sparserec.errors import SettingError
 from sparserec.graph import build_adjacency
 from sparserec.methods import METHODS, make_method
@@ -144,6 +144,41 @@ def test_sizes_of_data() -> None:
     assert Sizes.of_named("world", "resplit") is not None and Sizes.of_named("no such set", "resplit") is None
     named = Sizes.of_named("world", "resplit")
     assert named is not None and named.train == pytest.approx(exact.train, rel=0.01)
+
+
+@pytest.mark.parametrize("protocol", ["resplit", "temporal", "new-users", "public", "public-full", "files"])
+def test_sizes_before_splitting_are_those_of_the_split(protocol: str) -> None:
+    """Shares of every protocol against the split it really makes, of data that has a test part of its own."""
+    train = synthetic_train(2000, 500, 60_000)
+    timed = Interactions.from_codes(
+        train.users, train.items, train.user_ids, train.item_ids, np.arange(len(train))
+    )
+    own = np.random.default_rng(0).random(len(train)) < 0.8
+    source = Source(timed.select(own), None, timed.select(~own), ReadReport("made up"))
+    exact, before = (
+        Sizes.of_split(split_interactions(source, protocol, 0)),
+        Sizes.of_source(source, protocol),
+    )
+    assert before.train == pytest.approx(exact.train, rel=0.03)
+    assert before.interactions == exact.interactions == 60_000
+    assert (before.new_users, before.trained_users) == (exact.new_users, exact.trained_users)
+    assert before.ranked_users == pytest.approx(exact.ranked_users, rel=0.02)
+    assert before.tested_users == pytest.approx(exact.tested_users, rel=0.02)
+
+
+def test_users_held_out_whole_cost_what_they_cost() -> None:
+    """A tenth of 700 users train nothing: batches ask for fewer rows, and folding in takes two arrays more."""
+    plain, new = (
+        Sizes.of_counts(700, 400, {"train": 8500}, protocol) for protocol in ("resplit", "new-users")
+    )
+    assert (plain.train, new.train, new.new_users, new.ranked_users) == (5950, 6885, 70, 630)
+    for base, folds in (("lightgcn", 1), ("mgdcf", 1)):
+        memory = [estimate(config(base=base), sizes, timed=False).memory for sizes in (plain, new)]
+        assert memory[0]["evaluate"]["fold-in"] == 0
+        assert memory[1]["evaluate"]["fold-in"] == 4 * 24 * (folds * 1100 + 700)
+        assert memory[1]["train"]["graph"] > memory[0]["train"]["graph"]
+    recommender = make_recommender("lightgcn")
+    assert batch_rows(500, new, recommender) < batch_rows(500, plain, recommender)
 
 
 def test_numbers_as_people_read_them() -> None:

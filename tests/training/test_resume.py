@@ -87,7 +87,7 @@ def test_killed_warm_start_ends_with_the_same_model(
 ) -> None:
     """Killed before its first step, between and in checkpoints; what it goes on from is read anew each time."""
     folder = tmp_path / "run"
-    words = [sys.executable, SCRIPT, folder]
+    words: list[str | Path] = [sys.executable, SCRIPT, folder]
     killed = subprocess.run([*words, point, str(count), "--from", smaller], env=environment)
     assert killed.returncode == -signal.SIGKILL
     subprocess.run([*words, "--from", smaller], env=environment, check=True)

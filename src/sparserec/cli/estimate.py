@@ -83,12 +83,11 @@ def _sizes(
     """Sizes from numbers, from the catalogue, or from reading the data."""
     from sparserec.data.named import resolve
     from sparserec.errors import SettingError
-    from sparserec.planning.sizes import TRAIN_SHARE, Sizes
+    from sparserec.planning.sizes import Sizes
 
     users, items, interactions = given
     if users and items and interactions:
-        train = round(TRAIN_SHARE * interactions)
-        return Sizes(users, items, train, interactions - train, id_bytes=8 * (users + items))
+        return Sizes.of_counts(users, items, {"train": interactions}, settings.protocol)
     if any(given):
         raise SettingError("give --users, --items and --interactions together, or the data")
     known = (

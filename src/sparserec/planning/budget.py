@@ -20,7 +20,7 @@ from sparserec.device.graph import encode_graph, smallest_counts
 from sparserec.device.ids import id_tensors
 from sparserec.device.text import text_tensors
 from sparserec.errors import SettingError
-from sparserec.planning.sizes import TRAIN_SHARE, show_bytes
+from sparserec.planning.sizes import show_bytes, train_share
 from sparserec.table.storage import SCALE_BYTES
 
 Target = Literal["items", "full"]
@@ -76,7 +76,8 @@ def row_bytes(dim: int, keep: int, bits: int) -> float:
 def choose(source: Source, target: Target, budget: int, protocol: str, dim: int | None = None) -> Choice:
     """Dimension and density for a file of at most `budget` bytes; `dim` fixes the dimension."""
     merged = source.merged()
-    fixed = fixed_sections(merged, merged.item_info, target, protocol)
+    share = train_share(protocol, {name: len(part) for name, part in source.parts.items()})
+    fixed = fixed_sections(merged, merged.item_info, target, share)
     dims = DIMS if dim is None else (dim,)
     found = (
         _for_items(merged, fixed, budget, dims)
@@ -88,17 +89,14 @@ def choose(source: Source, target: Target, budget: int, protocol: str, dim: int 
     return found
 
 
-def fixed_sections(
-    data: Interactions, info: ItemInfo | None, target: Target, protocol: str
-) -> dict[str, int]:
-    """Bytes of everything in the file but the vectors."""
+def fixed_sections(data: Interactions, info: ItemInfo | None, target: Target, share: float) -> dict[str, int]:
+    """Bytes of everything in the file but the vectors; `share` of the interactions are train."""
     sections = {"header": HEADER_BYTES, "item ids": _id_bytes(data.item_ids.external())}
     if info is not None and info.titles is not None:
         sections["titles"] = _size(text_tensors("item.title", info.titles))
     if info is not None and info.tags is not None:
         names = sorted({tag for tags in info.tags for tag in tags})
         sections["tags"] = _size(text_tensors("tag", names)) + data.n_items * -(-len(names) // 8)
-    share = TRAIN_SHARE if protocol in ("resplit", "temporal") else 1.0
     if target == "items":
         sections["degrees"] = smallest_counts(
             np.maximum(data.item_counts() * share, 1).astype(np.int64)

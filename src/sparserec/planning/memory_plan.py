@@ -12,6 +12,7 @@ from sparserec.planning.miniature import NMF_DENSITY, PhasePlan
 from sparserec.planning.sizes import Sizes
 from sparserec.recommenders import Recommender
 from sparserec.recommenders.info_nce import CHUNK_BYTES
+from sparserec.shipping.vectors import fold_taps
 from sparserec.table import Ledger, total
 from sparserec.training.config import RunConfig
 
@@ -48,7 +49,7 @@ def plan_memory(
     )
     plans["evaluate"] = max(
         (
-            evaluate_bytes(sizes, phase, graph, held)
+            evaluate_bytes(sizes, base, phase, graph, held)
             for phase in phases
             if phase.validated or phase is phases[-1]
         ),
@@ -115,7 +116,7 @@ def batch_rows(batch: int, sizes: Sizes, base: Recommender) -> int:
     """Distinct users and items a batch asks for, expected."""
     draws = base.sampling
     negatives = -(-batch // draws.group_size) * draws.negatives_per_edge
-    return round(_distinct(sizes.users, batch) + _distinct(sizes.items, batch + negatives))
+    return round(_distinct(sizes.trained_users, batch) + _distinct(sizes.items, batch + negatives))
 
 
 def _distinct(available: int, drawn: int) -> float:
@@ -129,8 +130,14 @@ def loss_bytes(batch: int, base: Recommender, rows: int, dim: int) -> int:
     return 3 * 4 * min(batch, rows) * dim
 
 
-def evaluate_bytes(sizes: Sizes, phase: PhasePlan, graph: int, held: int) -> Ledger:
-    """Vectors of all nodes, one more filter, tiles of scores, and the table (as it is and quantised)."""
+def evaluate_bytes(sizes: Sizes, base: Recommender, phase: PhasePlan, graph: int, held: int) -> Ledger:
+    """Vectors of all nodes, one more filter, tiles of scores, and the table (as it is and quantised).
+
+    Users held out whole are folded in: that takes tables of its own and a vector for every user.
+    """
+    folds = (
+        len(fold_taps(base.taps[0], base.self_loops)) * sizes.nodes + sizes.users if sizes.new_users else 0
+    )
     width = automatic_width(sizes.nodes, phase.table_dim)
     copies = (
         20 if "positions" in phase.table else 7
@@ -139,6 +146,7 @@ def evaluate_bytes(sizes: Sizes, phase: PhasePlan, graph: int, held: int) -> Led
         **phase.table,
         "quantised": copies * phase.table.get("values", 0),
         "vectors": 4 * sizes.nodes * phase.table_dim,
+        "fold-in": 4 * folds * phase.table_dim,
         "allocator": 4 * sizes.nodes * phase.table_dim,
         "scratch": 4 * 4 * sizes.nodes * width,
         "scores": score_bytes(sizes, phase.table_dim) + 4 * 30 * sizes.ranked_users,

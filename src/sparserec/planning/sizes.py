@@ -9,8 +9,19 @@ import numpy as np
 from sparserec.data import Interactions, Source, Split
 from sparserec.data.catalogue import find_named
 
-TRAIN_SHARE = 0.7
-"""Of `resplit` and `temporal`."""
+MERGING = {"resplit": 0.7, "temporal": 0.7, "new-users": 0.9 * 0.9}
+"""Protocols that merge all parts, and the share of all interactions they train on."""
+OWN_TRAIN = {"public": 7 / 8, "public-full": 1.0, "files": 1.0}
+"""Protocols that keep the parts, and the share of the train part they train on."""
+NEW_USERS = 0.1
+"""Share of users that `new-users` holds out whole."""
+
+
+def train_share(protocol: str, parts: dict[str, int]) -> float:
+    """The share of all interactions that a protocol trains on; `parts` counts those of each part."""
+    if protocol in MERGING:
+        return MERGING[protocol]
+    return OWN_TRAIN[protocol] * parts["train"] / max(sum(parts.values()), 1)
 
 
 def show_bytes(size: float) -> str:
@@ -42,7 +53,9 @@ class Sizes:
     id_bytes: int = 0
     """Bytes of all external ids as they are held in memory."""
     held_out_users: int | None = None
-    """Users with held-out items; None is all of them."""
+    """Users ranked at once: those with validation or with test items, whichever are more; None is all of them."""
+    new_users: int = 0
+    """Users held out whole: they have rows, but nothing trains on them and the test is about them alone."""
 
     @property
     def nodes(self) -> int:
@@ -56,34 +69,51 @@ class Sizes:
     def ranked_users(self) -> int:
         return self.users if self.held_out_users is None else self.held_out_users
 
+    @property
+    def trained_users(self) -> int:
+        return self.users - self.new_users
+
+    @property
+    def tested_users(self) -> int:
+        return self.new_users or self.ranked_users
+
     @classmethod
     def of_split(cls, split: Split) -> Sizes:
         """Exact sizes of a split."""
-        held_out = len(split.valid) + len(split.test)
+        held_out = len(split.test) + sum(len(part) for part in split.known_at_test)
+        ranked = max(len(np.unique(part.users)) for part in (split.valid, split.test))
+        new = 0 if split.given is None else len(np.union1d(split.given.users, split.test.users))
         return cls(
             split.n_users, split.n_items, len(split.train), held_out, split.train.timestamps is not None,
-            _id_bytes(split.train), len(np.unique(split.test.users)),
+            _id_bytes(split.train), ranked, new,
         )  # fmt: skip
 
     @classmethod
+    def of_counts(
+        cls, users: int, items: int, parts: dict[str, int], protocol: str, timed: bool = False,
+        id_bytes: int | None = None,
+    ) -> Sizes:  # fmt: skip
+        """Sizes before splitting, from how many interactions each part has and the shares of the protocol."""
+        total = sum(parts.values())
+        train = round(train_share(protocol, parts) * total)
+        new = max(1, round(NEW_USERS * users)) if protocol == "new-users" else 0
+        ids = 8 * (users + items) if id_bytes is None else id_bytes
+        return cls(
+            users, items, train, total - train, timed, ids, max(users - new, new) if new else None, new
+        )
+
+    @classmethod
     def of_source(cls, source: Source, protocol: str) -> Sizes:
-        """Sizes before splitting; the parts of `resplit` and `temporal` by their shares."""
-        total = sum(len(part) for part in source.parts.values())
-        train = round(TRAIN_SHARE * total) if protocol in ("resplit", "temporal") else len(source.train)
-        timed = source.train.timestamps is not None
-        ids = _id_bytes(source.train)
-        return cls(source.train.n_users, source.train.n_items, train, total - train, timed, ids)
+        """Sizes of data that was read and is not split yet."""
+        train, parts = source.train, {name: len(part) for name, part in source.parts.items()}
+        timed = train.timestamps is not None
+        return cls.of_counts(train.n_users, train.n_items, parts, protocol, timed, _id_bytes(train))
 
     @classmethod
     def of_named(cls, name: str, protocol: str) -> Sizes | None:
         """Sizes of a data set of the catalogue without reading it; None where it is no such name."""
         entry = find_named(name)
-        if entry is None:
-            return None
-        total = sum(entry.parts.values())
-        mixed = protocol in ("resplit", "temporal") or "train" not in entry.parts
-        train = round(TRAIN_SHARE * total) if mixed else entry.parts["train"]
-        return cls(entry.users, entry.items, train, total - train, id_bytes=8 * (entry.users + entry.items))
+        return None if entry is None else cls.of_counts(entry.users, entry.items, entry.parts, protocol)
 
 
 def _id_bytes(part: Interactions) -> int:

@@ -123,7 +123,7 @@ def _to_full(dim: int, dims: list[int], points: tuple[StepTimes, ...]) -> StepTi
 
 
 def rank_seconds(sizes: Sizes, dim: int) -> float:
-    """Seconds to rank all items for all users with held-out ones."""
+    """Seconds to rank all items for one user."""
     rng = np.random.default_rng(0)
     items = torch.from_numpy(rng.standard_normal((min(sizes.items, RANKED_ITEMS), dim), np.float32))
     users = torch.from_numpy(rng.standard_normal((min(sizes.users, RANKED_USERS), dim), np.float32))
@@ -134,7 +134,7 @@ def rank_seconds(sizes: Sizes, dim: int) -> float:
         ),
         0.1,
     )
-    return taken * sizes.ranked_users / len(users) * sizes.items / len(items)
+    return taken / len(users) * sizes.items / len(items)
 
 
 def nmf_seconds(sizes: Sizes, rank: int, iterations: int) -> float:
@@ -185,8 +185,9 @@ def plan_seconds(
         propagation += count * (times.propagate * scale if times else 0.0)
     tests = 3  # float, int8, int4
     last = steps[-1].propagate * scale if steps else 0.0
+    ranked = evaluations * sizes.ranked_users + tests * sizes.tested_users
     return {
         "nmf": nmf_seconds(sizes, config.dim, nmf) if nmf else 0.0,
         "train": train,
-        "evaluate": propagation + tests * last + (evaluations + tests) * ranking if sizes.held_out else 0.0,
+        "evaluate": propagation + tests * last + ranked * ranking if sizes.held_out else 0.0,
     }
