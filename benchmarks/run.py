@@ -20,7 +20,8 @@ PYG_PYTHON = HERE.parent / ".venv-bench" / "bin" / "python"
 
 def measure(python: str | Path, script: str, *arguments: str) -> dict[str, Any] | None:
     """One benchmark in its own process; None, with the reason printed, when it cannot run."""
-    environment = {**os.environ, "PYTHONPATH": str(HERE.parent / "src")}
+    # Idle threads sleep, as under the `sparserec` command: torch and numba have a pool each, and two that spin fight.
+    environment = {"OMP_WAIT_POLICY": "PASSIVE", **os.environ, "PYTHONPATH": str(HERE.parent / "src")}
     command = [str(python), "-W", "ignore", str(HERE / script), *arguments]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     if done.returncode != 0:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> None:
     """Entry point: user mistakes print one message and exit 2; defects keep their traceback."""
+    # torch and numba have a pool of threads each. By default the idle pool spins and takes the cores from the busy
+    # one: sleeping instead makes a step up to four times faster on a machine that does anything else. OpenMP reads
+    # this when it is loaded, so it comes before any import of torch.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from sparserec.cli.app import build_app
     from sparserec.errors import SparserecError
 
