@@ -13,6 +13,7 @@ import pytest
 
 from sparserec.errors import DataError, SettingError
 from sparserec.experiments import queue as queues
+from sparserec.experiments.figure import draw_sizes
 from sparserec.experiments.queue import read_queue, read_queues, run_queue
 from sparserec.experiments.results import append_result, finished_names, read_results
 from sparserec.experiments.tables import markdown_table
@@ -59,6 +60,8 @@ def test_priority_order_and_skipping_what_is_done(queue_file: Path) -> None:
     assert (queue_file.parent / "out.jsonl").read_text() == before
     table = markdown_table(results)
     assert table.splitlines()[0].startswith("| run |") and len(table.splitlines()) == 4
+    draw_sizes(results, queue_file.parent / "sizes.png")
+    assert (queue_file.parent / "sizes.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_several_files_make_one_queue(queue_file: Path) -> None:

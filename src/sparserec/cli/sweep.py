@@ -7,6 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from sparserec.cli.options import DataDir, Threads
+
 
 def register(app: typer.Typer) -> None:
     """Add both commands."""
@@ -16,8 +18,8 @@ def register(app: typer.Typer) -> None:
 
 def sweep(
     queues: Annotated[list[Path], typer.Argument(help="Queue files (TOML); several make one queue.")],
-    data_dir: Annotated[Optional[str], typer.Option(help="Where named data sets already are.")] = None,
-    threads: Annotated[Optional[int], typer.Option(help="Threads; default all cores.")] = None,
+    data_dir: DataDir = None,
+    threads: Threads = None,
     only: Annotated[Optional[str], typer.Option(help="Only runs whose name contains this.")] = None,
     dry_run: Annotated[
         bool, typer.Option("--list", help="Show what is done and what waits, train nothing.")
@@ -46,9 +48,14 @@ def table(
     columns: Annotated[Optional[str], typer.Option(help="Columns, separated by commas.")] = None,
     only: Annotated[Optional[str], typer.Option(help="Only runs whose name contains this.")] = None,
     out: Annotated[Optional[Path], typer.Option(help="Write the table here instead of printing it.")] = None,
+    figure: Annotated[
+        Optional[Path],
+        typer.Option(help="Also draw bytes against NDCG@20 here (PNG); needs opened test sets."),
+    ] = None,
 ) -> None:
     """Render a Markdown table from recorded results."""
     from sparserec.errors import SettingError
+    from sparserec.experiments.figure import draw_sizes
     from sparserec.experiments.results import read_results
     from sparserec.experiments.tables import COLUMNS, markdown_table
     from sparserec.files import write_text
@@ -60,3 +67,8 @@ def table(
         raise SettingError(f"unknown column {unknown[0]!r}; known: {', '.join(COLUMNS)}")
     text = markdown_table(rows, chosen)
     write_text(out, text) if out else print(text, end="")
+    if figure:
+        opened = [row for row in rows if row["test"]]
+        if not opened:
+            raise SettingError("no run of these files has opened its test set: nothing to draw")
+        draw_sizes(opened, figure)

@@ -24,6 +24,7 @@ COLUMNS: dict[str, Callable[[Result], str]] = {
     "peak MB (train)": lambda r: f"{r['memory']['peak']['train'] / 1e6:.0f}",
     "ledger MB": lambda r: f"{sum(r['memory']['ledger'].values()) / 1e6:.0f}",
     "formula MB": lambda r: f"{r['memory']['formula'] / 1e6:.0f}",
+    "cost": lambda r: f"{r['cost']:.2f}",
     "train s": lambda r: f"{r['seconds']['train']:.0f}",
 }
 
