@@ -1,8 +1,9 @@
-"""Device files of a finished run: bytes, quality, load time, milliseconds per query in numpy and Node, scoring memory.
+"""Device files of a finished run: bytes, quality, load time, milliseconds per query in numpy, Node and Chromium, scoring memory.
 
     python benchmarks/device.py RUN [--out docs-table.md] [--users 1000]
 
-Also checks that `full` ranks as the training-side evaluator does on the same quantised values, in both readers.
+Also checks that `full` ranks as the training-side evaluator does on the same quantised values, in both readers. The benchmark
+lock is held only while a file is timed, a few seconds each.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ import subprocess
 import tempfile
 import time
 import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +26,26 @@ import torch
 
 from sparserec import device
 from sparserec.evaluation import top_items
+from sparserec.experiments.lock import benchmark_lock
 from sparserec.export import Encoding, ExportOptions, export_run
-from sparserec.shipping import encoded_quality, make_vectors, popularity_quality
+from sparserec.shipping import Vectors, encoded_quality, make_vectors, popularity_quality
 from sparserec.training.reopen import Trained, reopen
 
 JS = Path(__file__).resolve().parents[1] / "js"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
+SITE = "http://localhost/"  # nothing listens: every request is answered from the folder of the reader
+ISOLATED = {
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+}  # a finer clock
+TIME_QUESTIONS = """
+  const time = (history) => {
+    const start = performance.now(); model.recommend({ history, k: 20 }); return performance.now() - start
+  }
+  for (const history of asked) time(history)
+  const median = asked.map(time).sort((a, b) => a - b)[asked.length >> 1]
+"""
 VARIANTS: dict[str, ExportOptions] = {
     "items int8 128 own": ExportOptions(encoding=Encoding(8, 128, "own")),
     "items int8 128": ExportOptions(encoding=Encoding(8, 128, "shared")),
@@ -74,13 +92,55 @@ def node_times(path: Path, asked: list[list[Any]]) -> float | None:
       import {{ loadFile }} from {json.dumps((JS / "node.js").as_uri())}
       const asked = {json.dumps(asked)}
       const model = await loadFile({json.dumps(str(path))})
-      for (const history of asked) model.recommend({{ history, k: 20 }})
-      const times = asked.map((history) => {{
-        const start = performance.now(); model.recommend({{ history, k: 20 }}); return performance.now() - start
-      }}).sort((a, b) => a - b)
-      console.log(times[times.length >> 1])
+      {TIME_QUESTIONS}
+      console.log(median)
     """
     return float(_node(script))
+
+
+@contextmanager
+def chromium_page() -> Iterator[Any]:
+    """A page of a real browser that can import the reader; None, with a printed reason, where there is no browser."""
+    executable = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        executable = None
+    if executable is None:
+        print("no Chromium column: chromium or playwright is not installed", flush=True)
+        yield None
+        return
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=executable, args=FLAGS)
+        yield browser.new_page()
+        browser.close()
+
+
+def chromium_times(page: Any, path: Path, asked: list[list[Any]]) -> float | None:
+    """Median milliseconds of the same questions in Chromium, with the reader's own modules and its streaming load."""
+    if page is None:
+        return None
+
+    def respond(route: Any) -> None:
+        name = route.request.url.removeprefix(SITE)
+        if name == "":
+            route.fulfill(body="<!doctype html>", content_type="text/html", headers=ISOLATED)
+        elif name == "model.srec":
+            route.fulfill(path=path, content_type="application/octet-stream")
+        else:
+            route.fulfill(path=JS / name, content_type="text/javascript")
+
+    page.route(f"{SITE}**", respond)
+    page.goto(SITE)
+    script = f"""async (asked) => {{
+      const {{ loadFromUrl }} = await import('/index.js')
+      const model = await loadFromUrl('/model.srec')
+      {TIME_QUESTIONS}
+      return median
+    }}"""
+    median = page.evaluate(script, asked)
+    page.unroute(f"{SITE}**")
+    return float(median)
 
 
 def node_lists(path: Path, users: list[Any]) -> list[list[Any]] | None:
@@ -139,38 +199,42 @@ def full_agrees(run: Trained, path: Path, bits: int, count: int) -> dict[str, An
     return found
 
 
+def measured(run: Trained, vectors: Vectors, name: str, users: int, page: Any) -> dict[str, Any]:
+    """One row of the table: export, quality, and times under the lock."""
+    export, truth, asked = VARIANTS[name], run.split.test, histories(run, 40)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "m.srec"
+        report = export_run(run, path, export)
+        if export.mode == "full":
+            read = make_vectors(run.recommender, run.graph, run.table.quantised(export.bits))
+            quality = encoded_quality(read, None, run.split, truth, True)
+            print(name, json.dumps(full_agrees(run, path, export.bits, users)), flush=True)
+        else:
+            quality = encoded_quality(vectors, export.encoding, run.split, truth, True)
+        row = {"file": name, "bytes": report.bytes, **_flat(quality)}
+        with benchmark_lock():
+            times = numpy_times(path, asked)
+            browsers = {"node_ms": node_times(path, asked), "chromium_ms": chromium_times(page, path, asked)}
+        return row | times | browsers
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path)
     parser.add_argument("--users", type=int, default=1000)
+    parser.add_argument(
+        "--only", choices=VARIANTS, nargs="+", default=list(VARIANTS), help="these files only"
+    )
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     run = reopen(options.run)
     vectors = make_vectors(run.recommender, run.graph, run.table)
-    truth, asked = run.split.test, histories(run, 40)
-    rows: list[dict[str, Any]] = [
-        {"file": "float", **_flat(encoded_quality(vectors, None, run.split, truth, True))}
-    ]
-    popular = popularity_quality(run.split, truth, True)
-    with tempfile.TemporaryDirectory() as folder:
-        for name, export in VARIANTS.items():
-            path = Path(folder) / "m.srec"
-            report = export_run(run, path, export)
-            if export.mode == "full":
-                read = make_vectors(run.recommender, run.graph, run.table.quantised(export.bits))
-                quality = encoded_quality(read, None, run.split, truth, True)
-                print(name, json.dumps(full_agrees(run, path, export.bits, options.users)), flush=True)
-            else:
-                quality = encoded_quality(vectors, export.encoding, run.split, truth, True)
-            rows.append(
-                {
-                    "file": name,
-                    "bytes": report.bytes,
-                    **_flat(quality),
-                    **numpy_times(path, asked),
-                    "node_ms": node_times(path, asked),
-                }
-            )
+    float_quality = encoded_quality(vectors, None, run.split, run.split.test, True)
+    rows: list[dict[str, Any]] = [{"file": "float", **_flat(float_quality)}]
+    popular = popularity_quality(run.split, run.split.test, True)
+    with chromium_page() as page:
+        for name in options.only:
+            rows.append(measured(run, vectors, name, options.users, page))
             print(json.dumps(rows[-1]), flush=True)
     text = table(rows, popular)
     options.out.write_text(text) if options.out else print(text)
@@ -183,8 +247,8 @@ def _flat(quality: dict[str, dict[str, float]]) -> dict[str, float]:
 def table(rows: list[dict[str, Any]], popular: dict[str, float]) -> str:
     """Markdown."""
     lines = [
-        "| file | MB | trained users Recall/NDCG@20 | folded-in users Recall/NDCG@20 | load ms | query ms (numpy) | query ms (Node) | scoring MB (numpy) |",
-        "|---|---|---|---|---|---|---|---|",
+        "| file | MB | trained users Recall/NDCG@20 | folded-in users Recall/NDCG@20 | load ms | query ms (numpy) | query ms (Node) | query ms (Chromium) | scoring MB (numpy) |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:
         both = [
@@ -193,12 +257,12 @@ def table(rows: list[dict[str, Any]], popular: dict[str, float]) -> str:
         ]
         rest = [
             f"{row[key]:.1f}" if row.get(key) is not None else "-"
-            for key in ("load_ms", "query_ms", "node_ms", "scratch_mb")
+            for key in ("load_ms", "query_ms", "node_ms", "chromium_ms", "scratch_mb")
         ]
         size = f"{row['bytes'] / 1e6:.2f}" if "bytes" in row else "-"
         lines.append("| " + " | ".join([row["file"], size, *both, *rest]) + " |")
     lines.append(
-        f"| popularity | - | {popular['recall@20']:.4f}/{popular['ndcg@20']:.4f} | - | - | - | - | - |"
+        f"| popularity | - | {popular['recall@20']:.4f}/{popular['ndcg@20']:.4f} | - | - | - | - | - | - |"
     )
     return "\n".join(lines) + "\n"
 
