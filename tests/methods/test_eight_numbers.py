@@ -16,6 +16,7 @@ from sparserec.exploration import (
 )
 from sparserec.methods import Phase, make_method
 from sparserec.methods.magnitude import pruned
+from sparserec.methods.taper import cut_to, fresh, tapered, wide_target
 from sparserec.table import DenseTable, InitialValues, MaskedTable, Shape, SparseTable
 
 EIGHT = Shape(1, 1, 4, 4)
@@ -147,3 +148,19 @@ def test_static_never_moves_and_rigl_stops_before_the_end() -> None:
         explored += [event["step"] for event in moment.events]
     assert explored == [10, 20, 30, 40, 50, 60, 70], "the first at step 10, none from three quarters on"
     assert table.candidates is None, "nothing is accumulated once the support is fixed"
+
+
+def test_taper_cuts_along_a_cubic_and_keeps_the_largest() -> None:
+    """From 4 entries to 2: a quarter of the phase at full width, then 2 + 2 * left^3."""
+    assert [tapered(progress, 4, 2, 0.25) for progress in (0.1, 0.25, 0.4, 0.625, 1.0)] == [4, 4, 3, 2, 2]
+    table = sparse_eight()
+    table.set_candidates(None)
+    cut_to(table, 3, 10)
+    assert table.positions.tolist() == [0, 5, 6]
+    cut_to(table, 2, 20)
+    assert table.positions.tolist() == [0, 5]
+    np.testing.assert_allclose(table.values, [0.9, 0.5])
+    assert (table.first == 7.0).all()
+    again = fresh(table)
+    assert again.positions.tolist() == [0, 5] and not again.first.any() and again.cohorts.births == [0]
+    assert wide_target(3, 3.0, 8) == 8

@@ -15,6 +15,7 @@ from sparserec.methods.rigl import RigL, RigLSettings
 from sparserec.methods.small_dense import SmallDense, SmallDenseSettings
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings
 from sparserec.methods.static import Static, StaticSettings
+from sparserec.methods.taper import Taper, TaperSettings
 from sparserec.settings import Settings
 
 METHODS: dict[str, tuple[type, type[Settings]]] = {
@@ -22,6 +23,7 @@ METHODS: dict[str, tuple[type, type[Settings]]] = {
     "dense": (Dense, DenseSettings),
     "small_dense": (SmallDense, SmallDenseSettings),
     "static": (Static, StaticSettings),
+    "taper": (Taper, TaperSettings),
     "dsl": (DSL, DSLSettings),
     "rigl": (RigL, RigLSettings),
     "magnitude": (Magnitude, MagnitudeSettings),
