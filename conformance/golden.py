@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -160,10 +161,13 @@ def _questions(model: Model) -> list[tuple[str, dict[str, Any]]]:
         questions += [("recommend", {"k": 7}), ("recommend", {"user": "me", "k": 30, "exclude_seen": False})]
     if model.tags is not None:
         questions.append(("recommend", {"history": some, "k": 10, "tags": ["tag2", "tag9"]}))
+        questions.append(("catalogue", {}))
     return questions
 
 
 def _answer(model: Model, call: str, args: dict[str, Any]) -> dict[str, Any]:
+    if call == "catalogue":
+        return {"call": call, "args": args, "catalogue": [asdict(item) for item in model.catalogue()]}
     if call == "explain":
         found = model.explain(**args)
         contributions = [[part.id, part.score] for part in found.contributions]

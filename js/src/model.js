@@ -14,6 +14,7 @@ import { textAt } from './text.js'
 /** @typedef {import('./scorers.js').History} History */
 /** @typedef {{id: Identifier, score: number, title: string | null}} Recommendation */
 /** @typedef {{id: Identifier, score: number, contributions: Recommendation[]}} Explanation */
+/** @typedef {{id: Identifier, title: string | null, tags: string[], popularity: number}} Item */
 /** @typedef {{scores: ArrayLike<number>, seen: ArrayLike<number>}} Answer scores of all items, and what was seen already */
 
 /**
@@ -61,9 +62,14 @@ export class Model {
   /** @type {{key: string, vector: Float64Array}} the last user's vector: the next question is often about the same one */
   #last = { key: '', vector: new Float64Array(0) }
 
+  /** @type {string[]} */
+  #tagNames
+
   /** @param {Parts} parts */
   constructor(parts) {
     this.#parts = parts
+    const names = parts.tags?.names
+    this.#tagNames = names ? Array.from({ length: names.count }, (_, tag) => textAt(names, tag)) : []
   }
 
   /**
@@ -144,15 +150,23 @@ export class Model {
   }
 
   /**
-   * All items with their titles where the file holds them, for search; made one at a time.
+   * All items with what the file says of them, for search and lists; made one at a time, in the order of the file.
    *
-   * @returns {Generator<{id: Identifier, title: string | null}>}
+   * @returns {Generator<Item>}
    */
   * catalogue() {
-    const { ids, profile, titles } = this.#parts
-    for (let index = 0; index < profile.items; index++) {
-      yield { id: ids.at(index), title: titles && textAt(titles, index) }
-    }
+    for (let index = 0; index < this.#parts.profile.items; index++) yield this.#described(index)
+  }
+
+  /**
+   * One of them.
+   *
+   * @param {Identifier} id
+   * @returns {Item | null} null where the file has no such item
+   */
+  item(id) {
+    const index = this.#parts.ids.find(id)
+    return index < 0 ? null : this.#described(index)
   }
 
   /**
@@ -161,8 +175,17 @@ export class Model {
    * @returns {string[]}
    */
   tags() {
-    const names = this.#parts.tags?.names
-    return names ? Array.from({ length: names.count }, (_, tag) => textAt(names, tag)) : []
+    return [...this.#tagNames]
+  }
+
+  /**
+   * What the one user of a personal file has seen; nothing in other files.
+   *
+   * @returns {Identifier[]}
+   */
+  seen() {
+    const { ids, seen } = this.#parts
+    return Array.from(seen, index => ids.at(index))
   }
 
   /**
@@ -253,14 +276,11 @@ export class Model {
    */
   #tagged(wanted) {
     const { profile, tags } = this.#parts
-    const names = this.tags()
     const some = new Uint8Array(profile.items)
     for (const name of wanted) {
-      const tag = names.indexOf(name)
+      const tag = this.#tagNames.indexOf(name)
       if (!tags || tag < 0) throw new UnknownTag(`no tag '${name}' in this file`)
-      for (let index = 0; index < some.length; index++) {
-        some[index] |= (tags.bits[index * tags.width + (tag >> 3)] >> (tag & 7)) & 1
-      }
+      for (let index = 0; index < some.length; index++) some[index] |= tagBit(tags, index, tag)
     }
     return some
   }
@@ -291,6 +311,20 @@ export class Model {
 
   /**
    * @param {number} index
+   * @returns {Item}
+   */
+  #described(index) {
+    const { ids, popularity, tags, titles } = this.#parts
+    return {
+      id: ids.at(index),
+      title: titles && textAt(titles, index),
+      tags: tags ? this.#tagNames.filter((_, tag) => tagBit(tags, index, tag)) : [],
+      popularity: popularity[index],
+    }
+  }
+
+  /**
+   * @param {number} index
    * @param {number} score
    * @returns {Recommendation}
    */
@@ -316,6 +350,16 @@ function distinctItems(items, weights) {
     seen: [...first.keys()],
     liked: { items: liked.map(([item]) => item), weights: liked.map(([, weight]) => weight) },
   }
+}
+
+/**
+ * @param {import('./parts.js').Tags} tags
+ * @param {number} index
+ * @param {number} tag
+ * @returns {number} 1 if the item has the tag
+ */
+function tagBit({ bits, width }, index, tag) {
+  return (bits[index * width + (tag >> 3)] >> (tag & 7)) & 1
 }
 
 /** @param {number} k */

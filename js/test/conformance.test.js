@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as api from '../index.js'
 import { compareGolden } from '../src/golden.js'
 
-/** @typedef {{call: string, args: any, items: (string | number)[], scores: number[], contributions: [any, number][], score: number}} Query */
+/** @typedef {{call: string, args: any, items: (string | number)[], scores: number[], contributions: [any, number][], score: number, catalogue: any[]}} Query */
 
 const FOLDER = new URL('../../conformance/v1/', import.meta.url)
 const index = existsSync(FOLDER) ? JSON.parse(read('index.json').toString()) : { golden: [], malformed: [] }
@@ -25,6 +25,10 @@ function read(path) {
 function check(model, query, name) {
   const { exclude_seen: excludeSeen, ...rest } = query.args
   const args = excludeSeen === undefined ? rest : { ...rest, excludeSeen }
+  if (query.call === 'catalogue') {
+    assert.deepEqual([...model.catalogue()], query.catalogue, name)
+    return
+  }
   if (query.call === 'explain') {
     const { score, contributions } = model.explain(args)
     assert.deepEqual(contributions.map(({ id }) => id), query.contributions.map(([id]) => id), name)

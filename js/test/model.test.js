@@ -85,7 +85,15 @@ test('titles and tags', () => {
   assert.deepEqual(model.tags(), ['old', 'new'])
   assert.deepEqual(idsOf(model.recommend({ history: ['a'], tags: ['new'] })), ['b', '😀', 'ç'])
   assert.deepEqual(model.recommend({ history: ['b'], tags: ['old'] }).map(({ title }) => title), ['Alpha', 'Delta'])
-  assert.deepEqual([...model.catalogue()][3], { id: '😀', title: 'Delta' })
+  const items = [...model.catalogue()]
+  assert.deepEqual(items.map(({ tags }) => tags), [['old'], ['new'], ['new'], ['old', 'new']])
+  assert.deepEqual({ ...items[3], popularity: 0 }, { id: '😀', title: 'Delta', tags: ['old', 'new'], popularity: 0 })
+  for (const item of items) assert.deepEqual(model.item(item.id), item)
+  assert.equal(model.item('nowhere'), null)
+  const mostPopularFirst = [...items].sort((a, b) => b.popularity - a.popularity)
+  assert.deepEqual(idsOf(model.recommend()), idsOf(mostPopularFirst))
+  assert.deepEqual(model.recommend().map(({ score }) => score), mostPopularFirst.map(({ popularity }) => popularity))
+  assert.deepEqual(model.seen(), [])
 })
 
 test('integer ids: found as numbers and as text, in any order, 64 bits wide', () => {

@@ -11,7 +11,7 @@ from files import lay_out, put_together, take_apart
 from golden import golden_files, toy_parts
 from toy import BASES, make_toy
 
-from sparserec.device import ModelParts, errors, load, loads, model_bytes, write_model
+from sparserec.device import Item, ModelParts, errors, load, loads, model_bytes, write_model
 
 TOY = make_toy(11)
 
@@ -61,6 +61,22 @@ def test_filters() -> None:
     assert both == everything
     picked = model.recommend(history=[1, 2], k=100, allow=[4, 5, 6, 99], deny=[5], exclude=[6])
     assert [item.id for item in picked] == [4]
+
+
+def test_catalogue_says_what_the_file_says() -> None:
+    tags = [
+        [name for name in ("even", "low") if item % 2 == 0 or (name == "low" and item < 3)]
+        for item in range(TOY.items)
+    ]
+    titles = [f"title {item}" for item in range(TOY.items)]
+    popularity = np.arange(TOY.items)[::-1] * 2
+    model = model_of("items", tags=tags, titles=titles, popularity=popularity)
+    expected = [Item(*row) for row in zip(range(TOY.items), titles, map(tuple, tags), popularity.tolist())]
+    assert list(model.catalogue()) == expected
+    assert model.item(4) == expected[4] and model.item("no such item") is None
+    assert [one.id for one in model.recommend(history=[], k=3)] == [0, 1, 2]
+    bare = model_of("items").item(0)
+    assert bare is not None and bare.title is None and bare.tags == ()
 
 
 def test_repeated_items_count_once() -> None:

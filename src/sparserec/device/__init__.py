@@ -13,13 +13,14 @@ from .codecs import (
     sparse_rows,
 )
 from .errors import DeviceError
-from .model import Explanation, Model, Recommendation, load, loads
+from .model import Explanation, Item, Model, Recommendation, load, loads
 from .writer import ModelParts, model_bytes, write_model
 
 __all__ = [
     "DeviceError",
     "EncodedTable",
     "Explanation",
+    "Item",
     "Model",
     "ModelParts",
     "Recommendation",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,6 +39,16 @@ class Explanation:
     id: Identifier
     score: float
     contributions: list[Recommendation]
+
+
+@dataclass(frozen=True)
+class Item:
+    """What a file says of an item."""
+
+    id: Identifier
+    title: str | None
+    tags: tuple[str, ...]
+    popularity: int
 
 
 def load(path: str | Path) -> Model:
@@ -151,6 +161,15 @@ class Model:
             compare(f"golden query {number}", query, items.tolist(), scores[items].astype(np.float64))
         return len(self.golden)
 
+    def catalogue(self) -> Iterator[Item]:
+        """All items with what the file says of them, for search and lists, in the order of the file."""
+        return (self._described(index) for index in range(self.profile.items))
+
+    def item(self, item: Identifier) -> Item | None:
+        """One of them; None where the file has no such item."""
+        index = self.ids.find(item)
+        return None if index is None else self._described(index)
+
     def card(self) -> dict[str, Any]:
         """What is inside: mode, sizes by section, row sizes, hashes, metrics, and whose data it holds."""
         return describe(self)
@@ -246,6 +265,11 @@ class Model:
                 f"no user {user!r} in this file of mode {self.profile.mode!r}: give a history instead"
             )
         return index
+
+    def _described(self, index: int) -> Item:
+        title = self.titles[index] if self.titles is not None else None
+        tags = self.tags.of_item(index) if self.tags is not None else ()
+        return Item(self.ids[index], title, tags, int(self.popularity[index]))
 
     def _recommendation(self, index: int, score: float) -> Recommendation:
         title = self.titles[index] if self.titles is not None else None

@@ -26,6 +26,13 @@ class Tags:
     names: TextTable
     bitset: np.ndarray  # (items, ceil(tags / 8)) uint8
 
+    def of_item(self, item: int) -> tuple[str, ...]:
+        """Names of an item's tags."""
+        return tuple(
+            self.names[int(tag)]
+            for tag in np.flatnonzero(np.unpackbits(self.bitset[item], bitorder="little"))
+        )
+
     def items_with(self, tags: Iterable[str]) -> np.ndarray:
         """Items that have at least one of the tags: (items,) bool."""
         numbers = {self.names[number]: number for number in range(len(self.names))}

@@ -3,12 +3,8 @@
  * The imports are modules of the reader, put in front of this file when the page is written.
  */
 
-import { checkDigest, parseContainer } from './container.js'
-import { Model } from './model.js'
-import { readParts } from './parts.js'
+import { load } from './model.js'
 import { buildSearch } from './search.js'
-import { fileDigest } from './sha256.js'
-import { textAt } from './text.js'
 
 const REASONS = 2
 const SIMILAR = 6
@@ -19,23 +15,19 @@ const SIMILAR = 6
  * @param {string} text the model file as base64
  */
 export async function openEngine(text) {
-  const container = parseContainer(decode(text))
-  checkDigest(container, await fileDigest(container.bytes))
-  const parts = readParts(container)
-  const model = new Model(parts)
-  const describe = describer(parts)
+  const model = await load(decode(text))
+  const card = model.card()
+  let items = null
   let search = null
-  const searching = () => search ??= buildSearch([...model.catalogue()], parts.popularity)
+  const catalogue = () => items ??= Array.from(model.catalogue(), shown)
+  const searching = () => search ??= buildSearch(catalogue())
   return {
-    overview: () => ({ card: model.card(), tags: tagCounts(parts, model.tags()) }),
-    recommend: question => recommend(parts, model, describe, question),
-    details: question => details(parts, model, describe, question),
-    describe: ({ ids }) => ids.filter(id => parts.ids.find(id) >= 0).map(id => describe(id)),
+    overview: () => ({ card, tags: model.tags().length ? tagCounts(catalogue()) : [] }),
+    recommend: question => recommend(model, card.mode, tagFilter(catalogue, question), question),
+    details: question => details(model, question),
+    describe: ({ ids }) => ids.map(id => model.item(id)).filter(item => item).map(shown),
     warm: () => { searching() },
-    search: ({ text: wanted, k }) => {
-      const { indices, total } = searching()(wanted, k)
-      return { items: indices.map(index => describe(parts.ids.at(index))), total }
-    },
+    search: ({ text: wanted, k }) => searching()(wanted, k),
     selfTest: () => model.selfTest(),
   }
 }
@@ -57,85 +49,65 @@ export function serveEngine() {
 /**
  * The list for a profile: popular items without a like, and with each item what in the profile speaks for it.
  */
-function recommend(parts, model, describe, { profile, tags, matching, k }) {
-  const history = fullHistory(parts, profile)
-  const filter = tagFilter(parts, model, tags, matching)
-  const stored = parts.profile.mode === 'personal' && !profile.length
+function recommend(model, mode, filter, { profile, k }) {
+  const history = fullHistory(model, profile)
+  const stored = mode === 'personal' && !profile.length
   const found = model.recommend({ ...(stored ? {} : history), ...filter, k: k + 1 })
   const known = history.weights.some(weight => weight > 0)
-  const explained = known && parts.profile.mode !== 'full' // in mode full an explanation takes as long as the list
+  const explained = known && mode !== 'full' // in mode full an explanation takes as long as the list
   return {
     kind: stored ? 'stored' : known ? 'yours' : 'popular',
-    items: found.slice(0, k).map(({ id }) => ({ ...describe(id), because: explained ? reasons(model, describe, history, id) : [] })),
+    items: found.slice(0, k).map(({ id }) => ({ ...shown(model.item(id)), because: explained ? reasons(model, history, id) : [] })),
     more: found.length > k,
   }
 }
 
 /** Everything about one item: why it has its score, and what lies near it. */
-function details(parts, model, describe, { profile, item }) {
-  const history = fullHistory(parts, profile)
+function details(model, { profile, item }) {
+  const history = fullHistory(model, profile)
   const { contributions } = model.explain({ ...history, item })
   const liked = new Map(history.history.map((id, j) => [id, history.weights[j] > 0]))
   return {
-    ...describe(item),
-    because: contributions.map(({ id, score }) => ({ ...describe(id), score, liked: liked.get(id) })),
-    similar: model.similar({ item, k: SIMILAR }).map(({ id }) => describe(id)),
+    ...shown(model.item(item)),
+    because: contributions.map(({ id, score }) => ({ ...shown(model.item(id)), score, liked: liked.get(id) })),
+    similar: model.similar({ item, k: SIMILAR }).map(({ id }) => shown(model.item(id))),
   }
 }
 
 /**
  * What a stored user has seen counts as liked, before the visitor's own choices.
  */
-function fullHistory(parts, profile) {
-  const chosen = new Map(Array.from(parts.seen, index => [parts.ids.at(index), 1]))
+function fullHistory(model, profile) {
+  const chosen = new Map(model.seen().map(id => [id, 1]))
   for (const [id, weight] of profile) chosen.set(id, weight)
   return { history: [...chosen.keys()], weights: [...chosen.values()] }
 }
 
-function reasons(model, describe, history, item) {
+function reasons(model, history, item) {
   const liked = new Set(history.history.filter((_, j) => history.weights[j] > 0))
   const best = model.explain({ ...history, item }).contributions
     .filter(({ id, score }) => score > 0 && liked.has(id))
     .sort((a, b) => b.score - a.score)
     .slice(0, REASONS)
-  return best.filter(({ score }) => score >= best[0].score / 4).map(({ id }) => describe(id).title)
+  return best.filter(({ score }) => score >= best[0].score / 4).map(entry => shown(entry).title)
 }
 
-function tagFilter(parts, model, tags, matching) {
+function tagFilter(catalogue, { tags, matching }) {
   if (!tags.length) return {}
   if (matching === 'any' || tags.length === 1) return { tags }
-  const names = model.tags()
-  const wanted = tags.map(tag => names.indexOf(tag))
-  const allow = []
-  for (let index = 0; index < parts.profile.items; index++) {
-    if (wanted.every(tag => hasTag(parts.tags, index, tag))) allow.push(parts.ids.at(index))
-  }
-  return { allow }
+  return { allow: catalogue().filter(item => tags.every(tag => item.tags.includes(tag))).map(({ id }) => id) }
 }
 
 /** Tags with the number of their items, most used first. */
-function tagCounts({ tags }, names) {
-  const counts = names.map(name => ({ name, count: 0 }))
-  for (let at = 0; tags && at < tags.bits.length; at++) {
-    for (let rest = tags.bits[at]; rest; rest &= rest - 1) {
-      counts[(at % tags.width) * 8 + 31 - Math.clz32(rest & -rest)].count++
-    }
-  }
-  return counts.sort((a, b) => b.count - a.count)
+function tagCounts(catalogue) {
+  const counts = new Map()
+  for (const { tags } of catalogue) for (const tag of tags) counts.set(tag, (counts.get(tag) ?? 0) + 1)
+  return Array.from(counts, ([name, count]) => ({ name, count })).sort((a, b) => b.count - a.count || (a.name < b.name ? -1 : 1))
 }
 
-function hasTag({ bits, width }, index, tag) {
-  return ((bits[index * width + (tag >> 3)] >> (tag & 7)) & 1) === 1
-}
-
-/** A function from an id to what the page shows of an item. */
-function describer({ ids, titles, tags }) {
-  const names = tags ? Array.from({ length: tags.names.count }, (_, tag) => textAt(tags.names, tag)) : []
-  return id => {
-    const index = ids.find(id)
-    const title = titles ? textAt(titles, index) : ''
-    return { id, title: title || `Item ${id}`, tags: names.filter((_, tag) => hasTag(tags, index, tag)) }
-  }
+/** An item as the page shows it: one without a title is called by its id. */
+function shown(item) {
+  return { ...item, title: item.title || `Item ${item.id}` }
 }
 
 function decode(text) {

@@ -1,5 +1,7 @@
 /** Search by title, blind to case and accents. */
 
+/** @typedef {{id: number | string, title: string, popularity: number}} Item */
+
 /** Letters that do not come apart into a base letter and an accent. */
 const SPELLED_OUT = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
 const NO_MATCH = 3
@@ -8,28 +10,27 @@ const NO_MATCH = 3
  * A function that finds items by words of their title or by their exact id: titles that start with the text come first, then
  * those where every word starts a word, then the rest; popular ones first within each.
  *
- * @param {{id: number | string, title: string | null}[]} catalogue
- * @param {ArrayLike<number>} popularity
- * @returns {(text: string, k: number) => {indices: number[], total: number}}
+ * @param {Item[]} catalogue
+ * @returns {(text: string, k: number) => {items: Item[], total: number}}
  */
-export function buildSearch(catalogue, popularity) {
-  const order = Array.from(catalogue.keys()).sort((a, b) => popularity[b] - popularity[a] || a - b)
-  const titles = foldAll(order.map(index => catalogue[index].title || `Item ${catalogue[index].id}`))
-  const ids = order.map(index => String(catalogue[index].id).toLowerCase())
+export function buildSearch(catalogue) {
+  const items = [...catalogue].sort((a, b) => b.popularity - a.popularity) // the order of the file among equals
+  const titles = foldAll(items.map(({ title }) => title))
+  const ids = items.map(({ id }) => String(id).toLowerCase())
   return (text, k) => {
     const wanted = foldText(text)
     const words = wanted.split(' ')
     const exact = text.trim().toLowerCase()
-    /** @type {number[][]} */
+    /** @type {Item[][]} */
     const found = [[], [], []]
     let total = 0
     for (let place = 0; wanted && place < titles.length; place++) {
       const rank = ids[place] === exact ? 0 : matchRank(titles[place], wanted, words)
       if (rank === NO_MATCH) continue
       total++
-      if (found[rank].length < k) found[rank].push(order[place])
+      if (found[rank].length < k) found[rank].push(items[place])
     }
-    return { indices: found.flat().slice(0, k), total }
+    return { items: found.flat().slice(0, k), total }
   }
 }
 
