@@ -214,9 +214,11 @@ def change_model(random: Random, parts: Parts, donor: Parts) -> None:
     """Set, nudge or remove a field of the model description."""
     try:
         model = parts.model
-        field = random.choice([*model, "user_ids", "user_id"])
     except (ValueError, TypeError, KeyError):
         return
+    if not isinstance(model, dict):  # another mutation was here before
+        return
+    field = random.choice([*model, "user_ids", "user_id"])
     value = model.get(field)
     if isinstance(value, int) and random.random() < 0.5:
         model[field] = value + random.choice((-1, 1, 8))
@@ -247,7 +249,7 @@ def change_golden(random: Random, parts: Parts, donor: Parts) -> None:
             values[random.randrange(len(values))] = random.choice(ODD_VALUES)
         else:
             query[key] = random.choice(ODD_VALUES)
-    except (ValueError, TypeError, KeyError, IndexError):
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError):
         return
     parts.metadata["golden"] = json.dumps(queries)
 

@@ -6,7 +6,11 @@ import json
 import struct
 import subprocess
 import sys
+from itertools import product
 from pathlib import Path
+from random import Random
+
+from mutate import ODD_VALUES, PARTS_MUTATIONS, parents
 
 from fuzz_python import fuzz
 from sparserec.device import errors
@@ -26,6 +30,17 @@ def test_mutants_are_refused_by_name_or_answer() -> None:
         if isinstance(kind, type) and issubclass(kind, errors.FileError)
     }
     assert named - {"FileError"} - set(findings.outcomes) == set()
+
+
+def test_mutations_stand_what_others_left() -> None:
+    """A mutation may meet metadata that an earlier one spoiled."""
+    _, whole = parents()[0]
+    for key, change in product(("model", "golden", "version"), PARTS_MUTATIONS):
+        for value in ODD_VALUES:
+            for spoiled in (value, str(value), json.dumps(value)):
+                parts = whole.copy()
+                parts.metadata[key] = spoiled
+                change(Random(1), parts, whole)
 
 
 def test_stream_for_other_readers() -> None:
