@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from sparserec.cli.recommend import AsJson
+from sparserec.cli.options import AsJson
 
 
 def register(app: typer.Typer) -> None:

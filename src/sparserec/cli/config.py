@@ -8,7 +8,7 @@ from typing import Annotated, Any, Optional
 
 import typer
 
-from sparserec.cli.recommend import AsJson
+from sparserec.cli import options
 
 
 def register(app: typer.Typer) -> None:
@@ -20,28 +20,29 @@ def register(app: typer.Typer) -> None:
 
 
 def show(
-    data: Annotated[Optional[str], typer.Argument(help="A named data set or a path.")] = None,
+    context: typer.Context,
+    data: options.Data = None,
     run: Annotated[
         Optional[Path], typer.Option("--run", help="Show the settings of this run instead.")
     ] = None,
-    base: Annotated[Optional[str], typer.Option(help="Base recommender.")] = None,
-    method: Annotated[Optional[str], typer.Option(help="How the parameter budget is spent.")] = None,
-    density: Annotated[Optional[float], typer.Option(help="Share of the full table that is kept.")] = None,
-    dim: Annotated[Optional[int], typer.Option(help="Columns of the full table.")] = None,
-    epochs: Annotated[Optional[int], typer.Option(help="Length of a full training.")] = None,
-    recipe: Annotated[Optional[str], typer.Option(help="Named recipe: default or paper.")] = None,
-    preset: Annotated[
-        Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")
-    ] = None,
-    protocol: Annotated[
-        Optional[str], typer.Option(help="Split: resplit, public, public-full, temporal, files or new-users.")
-    ] = None,
-    seed: Annotated[Optional[int], typer.Option(help="Seed of everything but the split.")] = None,
-    config: Annotated[Optional[Path], typer.Option(help="TOML file with settings.")] = None,
-    assignments: Annotated[
-        Optional[list[str]], typer.Option("--set", help="Any setting, as key=value; repeatable.")
-    ] = None,
-    as_json: AsJson = False,
+    base: options.Base = None,
+    method: options.Method = None,
+    density: options.Density = None,
+    dim: options.Dim = None,
+    epochs: options.Epochs = None,
+    recipe: options.RecipeName = None,
+    preset: options.Preset = None,
+    protocol: options.Protocol = None,
+    seed: options.Seed = None,
+    user_col: options.UserColumn = None,
+    item_col: options.ItemColumn = None,
+    rating_col: options.RatingColumn = None,
+    time_col: options.TimeColumn = None,
+    min_rating: options.MinRating = None,
+    core: options.Core = None,
+    config: options.ConfigFile = None,
+    assignments: options.Assignments = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Print all settings, defaults filled in, as TOML that `train --config` takes."""
     from sparserec.cli.toml import to_toml
@@ -49,16 +50,13 @@ def show(
     from sparserec.serving.run_folder import read_config
     from sparserec.training.configure import configure
 
-    options = {
-        "data": data, "base": base, "method": method, "density": density, "dim": dim, "recipe.epochs": epochs,
-        "recipe.preset": recipe, "preset": preset, "protocol": protocol, "seed": seed,
-    }  # fmt: skip
+    typed = options.typed_settings(context)
     if run is not None:
-        if config or assignments or any(value is not None for value in options.values()):
+        if config or assignments or typed:
             raise SettingError("--run shows the settings a run was started with; give no others beside it")
         values = resolved(read_config(run))
     else:
-        values = resolved(configure(config, options, assignments or []))
+        values = resolved(configure(config, typed, assignments or []))
     typer.echo(json.dumps(values) if as_json else to_toml(values), nl=as_json)
 
 

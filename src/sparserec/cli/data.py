@@ -9,10 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-DataDir = Annotated[
-    Path | None, typer.Option("--data-dir", help="Folder with data sets; else SPARSEREC_DATA, the cache.")
-]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
+from sparserec.cli import options
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +21,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="data")
 
 
-def list_sets(data_dir: DataDir = None, as_json: AsJson = False) -> None:
+def list_sets(data_dir: options.DataDir = None, as_json: options.AsJson = False) -> None:
     """List the data sets that can be named instead of a file."""
     from sparserec.data.catalogue import CATALOGUE
     from sparserec.data.named import locate
@@ -47,8 +44,8 @@ def list_sets(data_dir: DataDir = None, as_json: AsJson = False) -> None:
 
 def fetch_set(
     name: Annotated[str, typer.Argument(help="Name of a data set.")],
-    data_dir: DataDir = None,
-    as_json: AsJson = False,
+    data_dir: options.DataDir = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Download a data set and check it; an interrupted download continues where it stopped."""
     from sparserec.data.catalogue import get_named
@@ -81,29 +78,22 @@ def fetch_set(
 
 
 def describe(
+    context: typer.Context,
     what: Annotated[str, typer.Argument(help="A file, a folder, or the name of a data set.")],
-    data_dir: DataDir = None,
-    user_col: Annotated[str | None, typer.Option(help="Name of the user column.")] = None,
-    item_col: Annotated[str | None, typer.Option(help="Name of the item column.")] = None,
-    rating_col: Annotated[
-        str | None, typer.Option(help="Name of the rating column; empty to ignore.")
-    ] = None,
-    time_col: Annotated[str | None, typer.Option(help="Name of the time column; empty to ignore.")] = None,
-    min_rating: Annotated[float | None, typer.Option(help="Count only ratings of at least this.")] = None,
-    core: Annotated[
-        int | None, typer.Option(help="Leave out users and items with fewer interactions.")
-    ] = None,
-    as_json: AsJson = False,
+    data_dir: options.DataDir = None,
+    user_col: options.UserColumn = None,
+    item_col: options.ItemColumn = None,
+    rating_col: options.RatingColumn = None,
+    time_col: options.TimeColumn = None,
+    min_rating: options.MinRating = None,
+    core: options.Core = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say what a file or data set is understood to be, without training anything."""
     from sparserec.data.catalogue import find_named
     from sparserec.data.named import resolve
 
-    given = {
-        "user_col": user_col, "item_col": item_col, "rating_col": rating_col, "time_col": time_col,
-        "min_rating": min_rating, "core": core,
-    }  # fmt: skip
-    source = resolve(what, data_dir, **{name: value for name, value in given.items() if value is not None})
+    source = resolve(what, data_dir, **options.typed_reading(context))
     entry = None if Path(what).exists() else find_named(what)
     numbers = _statistics(source)
     if as_json:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
-from sparserec.cli.recommend import AsJson
+from sparserec.cli.options import AsJson
 
 if TYPE_CHECKING:
     from sparserec.serving import Model

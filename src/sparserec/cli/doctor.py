@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
 
 import typer
+
+from sparserec.cli.options import AsJson
 
 
 def register(app: typer.Typer) -> None:
@@ -13,9 +14,7 @@ def register(app: typer.Typer) -> None:
     app.command()(doctor)
 
 
-def doctor(
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")] = False,
-) -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Report versions, threads, speed, memory and disk, and what is wrong with them."""
     from sparserec.planning.doctor import examine
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from sparserec.cli import options
+
 if TYPE_CHECKING:
     from sparserec.planning.estimate import Estimate
     from sparserec.planning.sizes import Sizes
@@ -20,49 +22,44 @@ def register(app: typer.Typer) -> None:
 
 
 def estimate(
-    data: Annotated[Optional[str], typer.Argument(help="A named data set or a path.")] = None,
+    context: typer.Context,
+    data: options.Data = None,
     users: Annotated[Optional[int], typer.Option(help="Instead of data: how many users.")] = None,
     items: Annotated[Optional[int], typer.Option(help="Instead of data: how many items.")] = None,
     interactions: Annotated[
         Optional[int], typer.Option(help="Instead of data: how many interactions.")
     ] = None,
-    base: Annotated[Optional[str], typer.Option(help="Base recommender.")] = None,
-    method: Annotated[Optional[str], typer.Option(help="How the parameter budget is spent.")] = None,
-    density: Annotated[Optional[float], typer.Option(help="Share of the full table that is kept.")] = None,
-    dim: Annotated[Optional[int], typer.Option(help="Columns of the full table.")] = None,
-    epochs: Annotated[Optional[int], typer.Option(help="Length of a full training.")] = None,
-    recipe: Annotated[Optional[str], typer.Option(help="Named recipe: default or paper.")] = None,
-    preset: Annotated[
-        Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")
-    ] = None,
-    protocol: Annotated[Optional[str], typer.Option(help="Split protocol.")] = None,
-    config: Annotated[Optional[Path], typer.Option(help="TOML file with settings.")] = None,
-    assignments: Annotated[
-        Optional[list[str]], typer.Option("--set", help="Any setting, as key=value; repeatable.")
-    ] = None,
+    base: options.Base = None,
+    method: options.Method = None,
+    density: options.Density = None,
+    dim: options.Dim = None,
+    epochs: options.Epochs = None,
+    recipe: options.RecipeName = None,
+    preset: options.Preset = None,
+    protocol: options.Protocol = None,
+    seed: options.Seed = None,
+    user_col: options.UserColumn = None,
+    item_col: options.ItemColumn = None,
+    rating_col: options.RatingColumn = None,
+    time_col: options.TimeColumn = None,
+    min_rating: options.MinRating = None,
+    core: options.Core = None,
+    config: options.ConfigFile = None,
+    assignments: options.Assignments = None,
     every: Annotated[bool, typer.Option("--all", help="Every method, and every base.")] = False,
     no_time: Annotated[bool, typer.Option("--no-time", help="Memory only: nothing is measured.")] = False,
-    nmf_limit: Annotated[
-        Optional[float],
-        typer.Option(
-            help="Largest factorisation, in billions of nodes * dim^2 * iterations; 0 for no limit."
-        ),
-    ] = None,
-    data_dir: Annotated[Optional[str], typer.Option(help="Where named data sets already are.")] = None,
-    threads: Annotated[Optional[int], typer.Option(help="Threads; default all cores.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")] = False,
+    nmf_limit: options.NmfLimit = None,
+    data_dir: options.DataDir = None,
+    threads: options.Threads = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Say how much memory a run needs in each phase and about how long it takes on this machine."""
-    from sparserec.cli.configure import configure
     from sparserec.planning.estimate import NMF_LIMIT, estimate_all, limit_nmf, usable_bytes
     from sparserec.planning.estimate import estimate as estimate_one
+    from sparserec.training.configure import configure
     from sparserec.training.threads import use_threads
 
-    options = {
-        "data": data, "base": base, "method": method, "density": density, "dim": dim, "recipe.epochs": epochs,
-        "recipe.preset": recipe, "preset": preset, "protocol": protocol,
-    }  # fmt: skip
-    settings = configure(config, options, assignments or [])
+    settings = configure(config, options.typed_settings(context), assignments or [])
     use_threads(threads)
     sizes = _sizes(settings, (users, items, interactions), data_dir)
     settings, said = limit_nmf(settings, sizes, NMF_LIMIT if nmf_limit is None else nmf_limit)
@@ -78,7 +75,7 @@ def estimate(
 
 
 def _sizes(
-    settings: RunConfig, given: tuple[int | None, int | None, int | None], data_dir: str | None
+    settings: RunConfig, given: tuple[int | None, int | None, int | None], data_dir: Path | None
 ) -> Sizes:
     """Sizes from numbers, from the catalogue, or from reading the data."""
     from sparserec.data.named import resolve

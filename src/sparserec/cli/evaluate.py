@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sparserec.cli.recommend import AsJson
+from sparserec.cli.options import AsJson, RunFolder
 
 GROUPS = ("head", "middle", "tail")
 
@@ -19,7 +19,7 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")],
+    run: RunFolder,
     again: Annotated[
         bool, typer.Option("--again", help="Open the test set once more; the record says how often.")
     ] = False,

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
+from sparserec.cli import options
+
 if TYPE_CHECKING:
     from sparserec.export import ExportReport
 
@@ -19,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 
 def export(
-    run: Annotated[Path, typer.Argument(help="Run folder.")],
+    run: options.RunFolder,
     out: Annotated[
         Optional[Path], typer.Option(help="File to write; default model.srec in the run folder.")
     ] = None,
@@ -36,13 +38,13 @@ def export(
     ] = "shared",
     min_users: Annotated[int, typer.Option(help="Leave out items that fewer users chose.")] = 1,
     user: Annotated[Optional[str], typer.Option(help="Whose vector a personal file holds.")] = None,
-    metadata: Annotated[Optional[Path], typer.Option(help="Table with item id, title and tags.")] = None,
+    metadata: options.Metadata = None,
     page: Annotated[Optional[Path], typer.Option(help="Also write a self-contained HTML page.")] = None,
     include_everyones_history: Annotated[
         bool, typer.Option("--include-everyones-history", help="Needed for mode full.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Write a trained run as one small file and report its size and quality."""
     from sparserec.data import read_item_info
@@ -56,13 +58,13 @@ def export(
     check_choice("bits", bits, (None, 4, 8))
     trained = reopen(run)
     path = out or run / "model.srec"
-    options = ExportOptions(
+    wanted = ExportOptions(
         mode=mode, budget=parse_size(budget) if budget else None,  # type: ignore[arg-type]
         encoding=Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, fold), bits=bits or 8,  # type: ignore[arg-type]
         min_users=min_users, include_everyones_history=include_everyones_history, user=user,
     )  # fmt: skip
     info = read_item_info(metadata, trained.split.train.item_ids) if metadata else None
-    report = export_run(trained, path, options, info, quiet)
+    report = export_run(trained, path, wanted, info, quiet)
     if report.curve:
         from sparserec.export.curve import draw_curve
 

@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from sparserec.cli.options import AsJson
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -16,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 def inspect(
     file: Annotated[Path, typer.Argument(help="A .srec file.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Print the card of a device file and run its self-test."""
     from sparserec.device import DeviceError, load

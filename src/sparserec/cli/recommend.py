@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 
 import typer
 
+from sparserec.cli import options
+
 if TYPE_CHECKING:
     from sparserec.serving import FileModel, Model, Recommendations
 
     AnyModel = Model | FileModel
 
 SHOWN_REASONS = 3
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder or an exported .srec file.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def recommend(
-    run: RunArgument,
+    run: options.RunArgument,
     user: Annotated[Optional[str], typer.Option(metavar="ID", help="A user of the log.")] = None,
     history: Annotated[
         Optional[str], typer.Option(metavar="A,B,C", help="Items of somebody new (@FILE: one id per line).")
@@ -46,8 +46,8 @@ def recommend(
     out: Annotated[
         Optional[Path], typer.Option(metavar="FILE", help="With --all: a .csv or .parquet file to write.")
     ] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: AsJson = False,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Recommend items from a trained run or an exported file."""
     import sparserec

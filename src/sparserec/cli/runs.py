@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from sparserec.cli.recommend import AsJson
+from sparserec.cli.options import AsJson
 
 
 def register(app: typer.Typer) -> None:

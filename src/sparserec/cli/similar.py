@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from sparserec.cli.recommend import AsJson, RunArgument, item_rows
+from sparserec.cli.options import AsJson, RunArgument
+from sparserec.cli.recommend import item_rows
 
 
 def register(app: typer.Typer) -> None:

@@ -40,7 +40,7 @@ def sweep(
             )
             print(f"{run.priority:4d}  {state:6s} {run.name}")
         return
-    raise typer.Exit(1 if run_queue(queues, data_dir, threads, only) else 0)
+    raise typer.Exit(1 if run_queue(queues, str(data_dir) if data_dir else None, threads, only) else 0)
 
 
 def table(

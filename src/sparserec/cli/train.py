@@ -7,6 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
+from sparserec.cli import options
+
 
 def register(app: typer.Typer) -> None:
     """Add the command."""
@@ -14,30 +16,29 @@ def register(app: typer.Typer) -> None:
 
 
 def train(
-    data: Annotated[
-        Optional[str], typer.Argument(help="A named data set (see `sparserec data list`) or a path.")
-    ] = None,
+    context: typer.Context,
+    data: options.Data = None,
     run_dir: Annotated[
         Optional[Path],
         typer.Option("--run", help="Folder of this run; default runs/<data>-<method>-<digest>."),
     ] = None,
-    base: Annotated[Optional[str], typer.Option(help="Base recommender.")] = None,
-    method: Annotated[Optional[str], typer.Option(help="How the parameter budget is spent.")] = None,
-    density: Annotated[Optional[float], typer.Option(help="Share of the full table that is kept.")] = None,
-    dim: Annotated[Optional[int], typer.Option(help="Columns of the full table.")] = None,
-    epochs: Annotated[Optional[int], typer.Option(help="Length of a full training.")] = None,
-    recipe: Annotated[Optional[str], typer.Option(help="Named recipe: default or paper.")] = None,
-    preset: Annotated[
-        Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")
-    ] = None,
-    protocol: Annotated[
-        Optional[str], typer.Option(help="Split: resplit, public, public-full, temporal, files or new-users.")
-    ] = None,
-    seed: Annotated[Optional[int], typer.Option(help="Seed of everything but the split.")] = None,
-    config: Annotated[Optional[Path], typer.Option(help="TOML file with settings.")] = None,
-    assignments: Annotated[
-        Optional[list[str]], typer.Option("--set", help="Any setting, as key=value; repeatable.")
-    ] = None,
+    base: options.Base = None,
+    method: options.Method = None,
+    density: options.Density = None,
+    dim: options.Dim = None,
+    epochs: options.Epochs = None,
+    recipe: options.RecipeName = None,
+    preset: options.Preset = None,
+    protocol: options.Protocol = None,
+    seed: options.Seed = None,
+    user_col: options.UserColumn = None,
+    item_col: options.ItemColumn = None,
+    rating_col: options.RatingColumn = None,
+    time_col: options.TimeColumn = None,
+    min_rating: options.MinRating = None,
+    core: options.Core = None,
+    config: options.ConfigFile = None,
+    assignments: options.Assignments = None,
     budget: Annotated[
         Optional[str],
         typer.Option(help="Size of the file to ship, such as 1MB: chooses --dim and --density."),
@@ -46,19 +47,14 @@ def train(
     warm: Annotated[
         Optional[Path], typer.Option("--from", help="A finished run to go on from when the log has grown.")
     ] = None,
-    metadata: Annotated[Optional[Path], typer.Option(help="Table with item id, title and tags.")] = None,
-    nmf_limit: Annotated[
-        Optional[float],
-        typer.Option(
-            help="Largest factorisation, in billions of nodes * dim^2 * iterations; 0 for no limit."
-        ),
-    ] = None,
+    metadata: options.Metadata = None,
+    nmf_limit: options.NmfLimit = None,
     force: Annotated[bool, typer.Option("--force", help="Train even if memory will not suffice.")] = False,
-    data_dir: Annotated[Optional[str], typer.Option(help="Where named data sets already are.")] = None,
+    data_dir: options.DataDir = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run exactly.")] = False,
-    threads: Annotated[Optional[int], typer.Option(help="Threads; default all cores.")] = None,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the record as JSON.")] = False,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Train a recommender within a parameter budget and measure it."""
     from sparserec.cli.show import print_record
@@ -69,13 +65,9 @@ def train(
     from sparserec.training.warm_start import open_warm_start
 
     wishes = Wishes.of(budget, target, nmf_limit, force)
-    options = {
-        "data": data, "base": base, "method": method, "density": density, "dim": dim, "recipe.epochs": epochs,
-        "recipe.preset": recipe, "preset": preset, "protocol": protocol, "seed": seed,
-    }  # fmt: skip
     old = open_warm_start(warm) if warm is not None else None
     inherited = old.inherited(base, method, budget is not None) if old is not None else None
-    settings = configure(config, options, assignments or [], inherited)
+    settings = configure(config, options.typed_settings(context), assignments or [], inherited)
     use_threads(threads)
     given = Input(settings.data, data_dir, metadata)
     finished = plan_and_train(settings, given, wishes, run_dir, resume, quiet, old)

@@ -36,14 +36,14 @@ def plan_memory(
     config: RunConfig, sizes: Sizes, base: Recommender, phases: list[PhasePlan], nmf: int
 ) -> dict[str, Ledger]:
     """Bytes of each phase of the run by role; `nmf` is the iterations of the factorisation, 0 for none."""
-    held = interactions_held(sizes)
+    both, held = interactions_held(sizes, 2), interactions_held(sizes, 1)
     graph = graph_bytes(sizes, base)
     reading = READ_BYTES * sizes.interactions
-    plans = {"read": {"interactions": held, "reading": reading, "libraries": LIBRARY_BYTES}}
+    plans = {"read": {"interactions": both, "reading": reading, "libraries": LIBRARY_BYTES}}
     if nmf:
         child = nmf_bytes(sizes, config.dim)
-        plans["nmf"] = {"interactions": held, "child": child, "libraries": LIBRARY_BYTES}
-    plans["init"] = init_bytes(config, sizes, graph, held, nmf)
+        plans["nmf"] = {"interactions": both, "child": child, "libraries": LIBRARY_BYTES}
+    plans["init"] = init_bytes(config, sizes, graph, both, nmf)
     plans["train"] = max(
         (train_bytes(config, sizes, base, phase, graph, held) for phase in phases), key=total
     )
@@ -58,10 +58,10 @@ def plan_memory(
     return plans
 
 
-def interactions_held(sizes: Sizes) -> int:
-    """The source and the numbered split: two int32 arrays each, a time beside them where there are times, and ids."""
+def interactions_held(sizes: Sizes, copies: int) -> int:
+    """Two int32 arrays, a time beside them where there are times, and ids; two copies while the source is split."""
     each = 8 + (8 if sizes.timed else 0)
-    return 2 * each * sizes.interactions + 3 * sizes.id_bytes + 16 * sizes.nodes
+    return copies * each * sizes.interactions + 3 * sizes.id_bytes + 16 * sizes.nodes
 
 
 def graph_bytes(sizes: Sizes, base: Recommender) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.data import Source, read_item_info, read_source, resolve
-from sparserec.memory import peak_of, resident_bytes
+from sparserec.memory import peak_of, resident_bytes, return_large_blocks
 from sparserec.planning.plan import Wishes, plan_run
 from sparserec.training.config import RunConfig
 from sparserec.training.records import say
@@ -45,6 +45,7 @@ def plan_and_train(
     warm: WarmStart | None = None,
 ) -> Finished:
     """Read the data, settle what depends on its size, train into `folder` or one named after the configuration."""
+    return_large_blocks()  # before reading, so that what was read can be given back to the system
     peaks: dict[str, int] = {}
     baseline = resident_bytes()
     with peak_of(peaks, "read", baseline):
@@ -52,8 +53,10 @@ def plan_and_train(
     plan = plan_run(config, source, wishes, factorises=warm is None)
     say("\n".join(plan.said), quiet or not plan.said)
     config = plan.config if warm is None else warm.configure(plan.config)
+    handed_over = [source]
+    del source  # training gives the source back once it is split, which a name here would prevent
     return train_run(
-        config, folder or _folder(config), source, resume=resume, quiet=quiet, warm=warm, peaks=peaks,
+        config, folder or _folder(config), handed_over.pop(), resume=resume, quiet=quiet, warm=warm, peaks=peaks,
         baseline=baseline,
     )  # fmt: skip
 

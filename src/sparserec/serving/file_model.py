@@ -16,7 +16,7 @@ from sparserec.errors import RunError
 from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
 from sparserec.serving.lookup import hint, no_item
 from sparserec.serving.problems import QuestionError, UnknownUserError
-from sparserec.serving.ranking import check_length
+from sparserec.serving.questions import asks_for_many, check_length, check_who, wanted_length
 
 
 class FileModel:
@@ -49,11 +49,10 @@ class FileModel:
         N: int | None = None,
     ) -> Any:
         """As `Model.recommend`. A file of mode `items` knows no users: give a history."""
-        k = k if N is None else N
-        check_length(k, self.file.profile.items)
-        if user is not None and not isinstance(user, str) and np.ndim(user) > 0:
+        k = wanted_length(k, N, self.file.profile.items)
+        check_who(user, history, self._alone)
+        if asks_for_many(user):
             return self._recommend_many(list(user), k, exclude_seen, allow, deny)  # type: ignore[arg-type]
-        self._check(user, history)
         allow, deny = None if allow is None else list(allow), list(deny or ())
         ignored = [*self._unknown(history or ()), *self._unknown(allow or ()), *self._unknown(deny, False)]
         with _asking():
@@ -68,7 +67,7 @@ class FileModel:
         item: Identifier,
     ) -> Explanation:
         """As `Model.explain`; a user is explained from the history that the file holds."""
-        self._check(user, history)
+        check_who(user, history, self._alone)
         if self.file.ids.find(item) is None:
             raise no_item(self._all_ids(), item)
         with _asking():
@@ -87,10 +86,10 @@ class FileModel:
             raise no_item(self._all_ids(), item)
         return Recommendations(tuple(self.file.similar(item, k)), "trained")
 
-    def _check(self, user: object, history: object) -> None:
-        alone = self.file.profile.mode == "personal"  # it is about one user, who need not be named
-        if (user is None) == (history is None) and not (alone and user is None):
-            raise QuestionError("give either a user or a history of items, and not both")
+    @property
+    def _alone(self) -> bool:
+        """Whether the file is about one user, who need not be named."""
+        return self.file.profile.mode == "personal"
 
     def _basis(self, history: Sequence[Identifier] | None) -> Basis:
         return "trained" if history is None else "history" if len(history) else "popularity"

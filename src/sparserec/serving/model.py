@@ -19,8 +19,8 @@ from sparserec.serving.batch import write_all
 from sparserec.serving.fold_in import FoldIn
 from sparserec.serving.held_out import measure_again
 from sparserec.serving.lookup import item_number, item_numbers, user_number
-from sparserec.serving.problems import QuestionError
-from sparserec.serving.ranking import check_length, listing, rank, rows_of_listing
+from sparserec.serving.questions import asks_for_many, check_length, check_who, wanted_length
+from sparserec.serving.ranking import listing, rank, rows_of_listing
 from sparserec.serving.run_folder import read_run
 from sparserec.shipping import Vectors, make_vectors
 
@@ -75,11 +75,10 @@ class Model:
         `exclude_seen` leaves out all that the log holds of the user, validation and test part included, and the
         history. Only items in `allow` are recommended, none in `deny`. Without any history: the most popular items.
         """
-        k = k if N is None else N
-        if (user is None) == (history is None):
-            raise QuestionError("give either a user or a history of items, and not both")
+        k = wanted_length(k, N, len(self.item_ids))
+        check_who(user, history)
         candidates, ignored = self._candidates(allow, deny)
-        if user is not None and not isinstance(user, str) and np.ndim(user) > 0:
+        if asks_for_many(user):
             return self._recommend_many(list(user), k, exclude_seen, candidates)  # type: ignore[arg-type]
         if user is not None:
             number = user_number(self.user_ids, user)
@@ -126,8 +125,7 @@ class Model:
         That is exact for a history. A user of the log is explained by folding the train history in, which comes close
         to the trained vector but is not it; `trained_score` is what the trained vector gives.
         """
-        if (user is None) == (history is None):
-            raise QuestionError("give either a user or a history of items, and not both")
+        check_who(user, history)
         target = item_number(self.item_ids, item)
         unknown: list[Any] = []
         trained: float | None = None

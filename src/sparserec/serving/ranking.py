@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from sparserec.evaluation import NO_ITEM, Listing, top_items
-from sparserec.serving.problems import QuestionError
+from sparserec.serving.questions import check_length
 
 
 def rank(
@@ -40,14 +40,6 @@ def rank(
     numbers = top if candidates is None else candidates[np.maximum(top, 0)]
     items[:, :length] = np.where(found, numbers, NO_ITEM)
     return items, scores
-
-
-def check_length(k: int, n_items: int) -> None:
-    """A list of k items must be possible at all."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-        raise QuestionError(f"k = {k!r}: the number of items to recommend is a whole number from 1")
-    if k > n_items:
-        raise QuestionError(f"k = {k:,}: this model has only {n_items:,} items to recommend")
 
 
 def listing(lists: list[np.ndarray]) -> Listing:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from sparserec.data import Sampler, Source, Split, split_interactions
+from sparserec.data import ReadReport, Sampler, Source, Split, split_interactions
 from sparserec.errors import DataError
 from sparserec.evaluation import Evaluation, evaluate
 from sparserec.exploration import factorise
@@ -35,7 +35,8 @@ class Prepared:
     """A run that is ready to train."""
 
     config: RunConfig
-    source: Source
+    report: ReadReport
+    """What was understood of the data; the data itself lives on only as the split."""
     split: Split
     graph: Adjacency
     recommender: Recommender
@@ -101,7 +102,7 @@ def prepare(
         steps_per_epoch=sampler.steps_per_epoch, seed=config.seed, initial=_initial(recommender, split, config.seed),
         factors=factors,
     )  # fmt: skip
-    return Prepared(config, source, split, graph, recommender, method, context, sampler)
+    return Prepared(config, source.report, split, graph, recommender, method, context, sampler)
 
 
 def number_nodes(

@@ -65,7 +65,8 @@ def train_run(
     config = config if warm is None else warm.configure(config)
     _open_folder(folder, config, resume)
     prepared = prepare(config, source, data_dir, peaks, baseline, quiet, warm)
-    say("\n".join(prepared.source.report.lines()), quiet)
+    del source  # the split is all that training needs: as many bytes again are given back
+    say("\n".join(prepared.report.lines()), quiet)
     save_split(folder / "data.safetensors", prepared.split)
     prepared_seconds = time.perf_counter() - began
     recorder = Recorder(folder / "events.jsonl")
@@ -192,7 +193,7 @@ def _record(
         "digest": config.digest(),
         "environment": environment(),
         "split": {"protocol": split.protocol, "seed": split.seed, "hash": split.hash},
-        "data": prepared.source.report.as_dict(),
+        "data": prepared.report.as_dict(),
         "parameters": table.parameters(),
         "dim": table.shape.dim,
         "bytes": {"int8": table.stored_bytes(8), "int4": table.stored_bytes(4)},
