@@ -103,6 +103,11 @@ def test_updates_are_announced(visit: Start, page_file: Path) -> None:
     )
 
 
+BROKEN_NUMBERS = """() => [...document.querySelectorAll('.facts strong')]
+    .filter(one => one.scrollWidth > one.clientWidth || one.offsetHeight > 1.9 * parseFloat(getComputedStyle(one).fontSize))
+    .map(one => one.textContent)"""
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_phone_fits_and_can_be_read(visit: Start, page_file: Path, scheme: str) -> None:
     seen = visit(color_scheme=scheme, **PHONE).open(page_file)
@@ -131,6 +136,8 @@ def test_phone_fits_and_can_be_read(visit: Start, page_file: Path, scheme: str) 
     seen.page.click("#open-about")
     seen.page.wait_for_selector("#about[open]")
     check("about")
+    broken = seen.page.evaluate(BROKEN_NUMBERS)
+    assert not broken, f"numbers on several lines or cut off: {broken}"
     red, green, blue = map(
         int,
         re.findall(
@@ -149,7 +156,7 @@ def test_about_says_size_quality_data_and_tests_itself(
     words = seen.text("#about").replace("\u00a0", " ")
     assert f"{model_file.stat().st_size / 1000:.0f} KB" in words
     assert "25 % is among its first 20 suggestions" in words
-    assert "No interaction list" in words
+    assert "No interaction list" in words and "LightGCN" in words
     assert "Self-test passed: 8 questions" in words
 
 

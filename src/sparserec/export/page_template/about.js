@@ -5,6 +5,7 @@ import { icon, make } from './view.js'
 const RECALL = 'recall@20'
 const NDCG = 'ndcg@20'
 const COLOURS = 6
+const BASES = { lightgcn: 'LightGCN', mgdcf: 'MGDCF', xsimgcl: 'XSimGCL', mf: 'matrix factorisation' }
 
 /** One line for the side of the page. */
 export function summarise({ bytes, items, card }) {
@@ -73,7 +74,7 @@ function madeList({ card, base, dim, mode, format_version: version, sha256 }) {
   const density = card.density === undefined ? null : `${percent(card.density)} of the table is used`
   const split = card.split && `${card.split.protocol}, seed ${card.split.seed}, ${String(card.split.hash).slice(0, 12)}`
   const pairs = [
-    ['Recommender', base], ['Method', card.method], ['Table', [`${dim} columns`, density].filter(Boolean).join(', ')], ['Mode', mode],
+    ['Recommender', BASES[base] ?? base], ['Method', card.method], ['Table', [`${dim} columns`, density].filter(Boolean).join(', ')], ['Mode', mode],
     ['Data split', split], ['Settings', card.config_sha], ['Producer', card.producer], ['Licence', card.licence],
     ['Format', version], ['SHA-256', sha256.slice(0, 16)],
   ]
