@@ -141,11 +141,11 @@ function processorSeconds(file) {
 function watchForHangs() {
   /** @type {Int32Array} */
   const shared = workerData
-  let last = -1
+  let last = 0
   setInterval(() => {
     const current = Atomics.load(shared, 0)
-    if (current === last) {
-      writeFileSync(2, `mutant ${current} does not end\n`)
+    if (current && current === last) {
+      writeFileSync(2, `mutant ${current - 1} does not end\n`)
       process.kill(process.pid, 'SIGKILL')
     }
     last = current
@@ -205,7 +205,7 @@ function missedLines(text, ranges) {
 }
 
 /**
- * @param {Int32Array} current where the number of the mutant is told to the watching thread
+ * @param {Int32Array} current where the watching thread is told which mutant runs, counted from 1; 0 between two
  * @param {string | undefined} folder for the files of findings
  * @returns {number} the exit code
  */
@@ -215,7 +215,9 @@ function fuzz(current, folder) {
   const most = { seconds: 0, allocated: 0 }
   let [seen, found] = [0, 0]
   for (const mutant of readFrames()) {
+    Atomics.store(current, 0, seen + 1)
     const { detail, findings, seconds, allocated } = examine(mutant)
+    Atomics.store(current, 0, 0) // waiting for the next one may take as long as it likes
     counts.set(detail, (counts.get(detail) ?? 0) + 1)
     most.seconds = Math.max(most.seconds, seconds)
     most.allocated = Math.max(most.allocated, allocated)
@@ -226,7 +228,7 @@ function fuzz(current, folder) {
         writeFileSync(`${folder}/${seen}.srec`, mutant.file)
       }
     }
-    Atomics.store(current, 0, ++seen)
+    seen++
     if (seen % PROGRESS === 0) console.log(`${seen} mutants so far, ${found} findings`)
   }
   for (const [detail, count] of [...counts].sort(([, a], [, b]) => b - a)) console.log(String(count).padStart(9), detail)
