@@ -34,10 +34,16 @@ class _Lines:
         if now - self.last < self.every:
             return
         self.last = now
-        left = (now - self.start) / max(self.done - self.before, 1) * (self.total - self.done)
-        print(
-            f"{self.label}: {self.done}/{self.total} {note} ({left:.0f} s left)", file=sys.stderr, flush=True
-        )
+        words = [f"{self.label}: {self.done}/{self.total}", note, self._left(now)]
+        print(" ".join(word for word in words if word), file=sys.stderr, flush=True)
+
+    def _left(self, now: float) -> str:
+        """Time left by the pace so far; nothing while no step was timed."""
+        timed = self.done - self.before
+        if timed < 1:
+            return ""
+        seconds = max((now - self.start) / timed * (self.total - self.done), 0.0)
+        return f"({seconds:.0f} s left)" if seconds < 90 else f"({seconds / 60:.0f} min left)"
 
 
 class _Bar:

@@ -10,7 +10,7 @@ import typer
 Data = Annotated[
     Optional[str], typer.Argument(help="A named data set (see `sparserec data list`) or a path.")
 ]
-Base = Annotated[Optional[str], typer.Option(help="Base recommender.")]
+Base = Annotated[Optional[str], typer.Option(help="Base recommender: lightgcn, mgdcf, xsimgcl or mf.")]
 Method = Annotated[Optional[str], typer.Option(help="How the parameter budget is spent.")]
 Density = Annotated[Optional[float], typer.Option(help="Share of the full table that is kept.")]
 Dim = Annotated[Optional[int], typer.Option(help="Columns of the full table.")]

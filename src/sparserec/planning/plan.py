@@ -33,7 +33,10 @@ class Wishes:
             raise SettingError(f"for {target!r}: a file is made for {' or '.join(get_args(Target))}")
         if nmf_limit is not None and nmf_limit < 0:
             raise SettingError(f"nmf-limit {nmf_limit:g}: must not be negative; 0 is no limit")
-        size = None if budget is None else parse_size(str(budget))
+        try:
+            size = None if budget is None else parse_size(str(budget))
+        except SettingError as error:
+            raise SettingError(f"budget: {error}") from None
         return cls(size, cast(Target, target), NMF_LIMIT if nmf_limit is None else nmf_limit, force)
 
 

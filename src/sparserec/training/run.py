@@ -20,6 +20,7 @@ from sparserec.memory import PeakMeter, peak_of, resident_bytes, return_large_bl
 from sparserec.shipping import default_export_quality, make_vectors
 from sparserec.table import SparseTable, Table, paper_formula_bytes, total
 from sparserec.training.config import RunConfig
+from sparserec.training.configure import differences
 from sparserec.training.figures import write_figures
 from sparserec.training.loop import CHECKPOINT, Loop
 from sparserec.training.mask_stats import mask_stats
@@ -125,7 +126,10 @@ def _open_folder(folder: Path, config: RunConfig, resume: bool) -> None:
     if stored.exists():
         before = RunConfig.parse(json.loads(stored.read_text(encoding="utf-8")), str(stored))
         if before.digest() != config.digest():
-            raise RunError(f"{folder}: holds a run with other settings; choose another folder or delete it")
+            raise RunError(
+                f"{folder}: holds a run with other settings ({differences(before, config)}); give the same ones to "
+                "continue it, or choose another folder with --run"
+            )
         if (folder / "record.json").exists():
             raise RunError(f"{folder}: this run is finished; its results are in {folder / 'record.json'}")
         if not resume:

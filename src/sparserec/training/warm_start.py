@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from sparserec.data import IdMap, Interactions, Source, Split, split_interactions
-from sparserec.errors import SettingError
+from sparserec.errors import RunError, SettingError
 from sparserec.exploration.nmf import Factors, NmfInfo
 from sparserec.methods import Context, Method, Moment, Phase, PhaseResult
 from sparserec.settings import Settings
@@ -93,7 +93,11 @@ class WarmStart:
 
 def open_warm_start(folder: Path) -> WarmStart:
     """Read a finished run to go on from."""
-    run = reopen(folder)
+    try:
+        run = reopen(folder)
+    except RunError as error:
+        what = str(error) if Path(folder).exists() else f"{folder}: no such folder"
+        raise RunError(f"--from {what}; give a finished run, `sparserec runs` lists them") from None
     data = (Path(folder) / "model.safetensors").read_bytes()
     return WarmStart(run, hashlib.sha256(data).hexdigest()[:16])
 
