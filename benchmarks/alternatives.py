@@ -16,8 +16,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from itertools import chain, product, starmap
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,32 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 K = 20
 TIMED = 50  # queries
-KEEPS = (8, 12, 16, 24, 32, 64, 128, 256)  # no more than there are
+KEEPS = {4: (8, 12, 16, 24, 32, 64, 256), 8: (32, 256)}  # by bits; no more than there are
 CODE_BYTES = (8, 16, 32)
 RUNTIMES = {"onnx": ("onnxruntime", "flatbuffers", "protobuf"), "faiss": ("faiss-cpu",)}  # numpy: all need it
-COLORS = ("#b5532a", "#2a6fb5", "#2c8a4b", "#7a4fa3", "#8a7a2c")
-STYLES = {"ours": ("o-", "items file"), "onnx": ("s", "ONNX Runtime int4, int8"), "faiss": ("^:", "faiss PQ")}
-TITLES = {"trained": "trained users", "folded": "users folded in from their history"}
+NAMES = {"sparserec": "SparseRec", "small_dense": "small dense"}
+COLORS = ("#b5532a", "#222222", "#2a6fb5", "#2c8a4b", "#7a4fa3")
+TICKS = (0.25, 0.5, 1, 2, 4, 8)  # MB
+STYLES: dict[str, tuple[dict[str, Any], str]] = {
+    "int4 shared": (
+        {"marker": "o", "markersize": 4.5, "linewidth": 1.5},
+        "ours, int4, cut to 8 .. all entries",
+    ),
+    "int4 own": (
+        {"marker": "o", "markersize": 4.5, "linewidth": 1.2, "linestyle": "--", "markerfacecolor": "white"},
+        "the same with fold-in tables of its own",
+    ),
+    "onnx": ({"marker": "s", "markersize": 6, "linestyle": ""}, "ONNX Runtime, int4 and int8"),
+    "faiss": (
+        {"marker": "^", "markersize": 6, "linestyle": ":", "linewidth": 1},
+        "faiss product quantisation",
+    ),
+    "float": ({"linewidth": 0.8, "linestyle": (0, (1, 3))}, "float vectors"),
+}
+CURVES = {
+    "trained": ("users the model was trained with", ("int4 shared", "onnx", "faiss", "float")),
+    "folded": ("users folded in from their history on the device", ("int4 shared", "int4 own", "float")),
+}
 Row = dict[str, Any]
 Search = Callable[[np.ndarray, int], np.ndarray]
 """(query vectors, length) -> item numbers, best first."""
@@ -124,12 +145,19 @@ def answer(search: Search, users: np.ndarray, seen: list[np.ndarray], chunk: int
 
 
 def query_ms(search: Search, users: np.ndarray, seen: list[np.ndarray]) -> float:
-    """Median milliseconds of one user's top 20."""
+    """Milliseconds of one user's top 20."""
+    pairs = [(users[at : at + 1], seen[at : at + 1]) for at in range(min(TIMED, len(users)))]
+    return median_ms([partial(answer, search, *pair) for pair in pairs])
+
+
+def median_ms(questions: Sequence[Callable[[], Any]]) -> float:
+    """Median processor time: all run on one thread, and other work on the machine does not count."""
+    questions[0]()
     times = []
-    for at in range(min(TIMED, len(users))):
-        start = time.perf_counter()
-        answer(search, users[at : at + 1], seen[at : at + 1])
-        times.append(time.perf_counter() - start)
+    for question in questions:
+        start = time.process_time()
+        question()
+        times.append(time.process_time() - start)
     return 1e3 * statistics.median(times)
 
 
@@ -142,12 +170,14 @@ def installed_bytes(packages: tuple[str, ...]) -> int:
 
 def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     """All files of one run, each with bytes and test quality on the same users."""
-    from sparserec.shipping import encoded_quality, make_vectors, popularity_quality, some_users
+    from sparserec.shipping import encoded_quality, make_vectors, popularity_quality
     from sparserec.training.reopen import reopen
 
     run = reopen(folder)
     vectors, truth = make_vectors(run.recommender, run.graph, run.table), some_users(run.split.test, count)
-    same = {"run": folder.name, "dim": vectors.items.shape[1], "users": len(np.unique(truth.users))}
+    dim = vectors.items.shape[1]
+    same = {"run": folder.name, "model": model_name(run.config.method, dim, run.config.density), "dim": dim}
+    same["users"] = len(np.unique(truth.users))
     yield {**same, "file": "float", "kind": "level", **encoded_quality(vectors, None, run.split, truth, True)}
     popular = popularity_quality(run.split, truth, True)
     yield {**same, "file": "popularity", "kind": "level", "trained": popular}
@@ -155,24 +185,62 @@ def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     yield from ({**same, **row} for row in chain(our_files(run, vectors, truth), theirs))
 
 
+def some_users(test: Any, count: int) -> Any:
+    """Test interactions of users drawn by their names, because runs number the same users differently."""
+    users = np.unique(test.users)
+    users = users[np.argsort(test.user_ids.external(users))]
+    if len(users) > count:
+        users = np.random.default_rng(0).choice(users, count, replace=False)
+    return test.select(np.isin(test.users, users))
+
+
+def model_name(method: str, dim: int, density: float) -> str:
+    """What the figure calls a run."""
+    sparse = "" if method in ("dense", "small_dense") else f", d = {density:g}"
+    return f"{NAMES.get(method, method)}, {dim} columns{sparse}"
+
+
 def our_files(run: Any, vectors: Any, truth: Any) -> Iterator[Row]:
     """`items` files of several cuts, int4 and int8, folding in with the scoring table or tables of their own."""
-    from device import histories, numpy_times
-    from sparserec.device import model_bytes
+    from device import histories
+    from sparserec import device
     from sparserec.export.parts import item_parts, kept_items
     from sparserec.export.write import ROOM_FOR_METRICS
-    from sparserec.shipping import Encoding, encoded_quality
+    from sparserec.shipping import Encoding
 
     card, kept, asked = {"metrics": " " * ROOM_FOR_METRICS}, kept_items(run, 1), histories(run, TIMED)
     reader = sum(file.stat().st_size for file in (ROOT / "src" / "sparserec" / "device").glob("*.py"))
-    keeps = sorted({min(keep, vectors.items.shape[1]) for keep in KEEPS})
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "items.srec"
-        for encoding in starmap(Encoding, product((4, 8), keeps, ("shared", "own"))):
-            path.write_bytes(model_bytes(item_parts(run, vectors, encoding, kept, None, card)))
-            row = {"file": f"items, {encoding.label}", "kind": "ours", "bytes": path.stat().st_size}
-            row |= {"query_ms": numpy_times(path, asked)["query_ms"], "runtime_bytes": reader}
-            yield row | encoded_quality(vectors, encoding, run.split, truth, True)
+    dim = vectors.items.shape[1]
+    cuts = [(bits, keep) for bits in KEEPS for keep in sorted({min(keep, dim) for keep in KEEPS[bits]})]
+    for bits, keep in cuts:
+        encodings = (Encoding(bits, keep, "shared"), Encoding(bits, keep, "own"))
+        for encoding, quality in zip(encodings, qualities(run, vectors, truth, encodings)):
+            data = device.model_bytes(item_parts(run, vectors, encoding, kept, None, card))
+            model = device.loads(data)
+            asking = [partial(model.recommend, history=one, k=K) for one in asked]
+            row = {
+                "file": f"items, {encoding.label}",
+                "kind": "ours",
+                "bits": bits,
+                "keep": keep,
+                "fold": encoding.fold,
+            }
+            row |= {"bytes": len(data), "query_ms": median_ms(asking), "runtime_bytes": reader, **quality}
+            print(json.dumps(row), file=sys.stderr, flush=True)
+            yield row
+
+
+def qualities(run: Any, vectors: Any, truth: Any, encodings: tuple[Any, ...]) -> Iterator[Row]:
+    """Trained users, the same for all ways to fold in, and the asked users folded in."""
+    from sparserec.shipping import as_read, fold_in_users, rank_quality
+
+    train, trained = run.split.train, None
+    given = train.select(np.isin(train.users, truth.users))
+    for encoding in encodings:
+        items, fold = as_read(vectors, encoding)
+        trained = trained or rank_quality(vectors.users, items, run.split, truth, True)
+        made = fold_in_users(vectors.graph, fold, given)
+        yield {"trained": trained, "folded": rank_quality(made, items, run.split, truth, True)}
 
 
 def rival_files(split: Any, vectors: Any, truth: Any, other: Path) -> Iterator[Row]:
@@ -195,34 +263,54 @@ def rival_files(split: Any, vectors: Any, truth: Any, other: Path) -> Iterator[R
 
 
 def draw(rows: list[Row], path: Path) -> None:
-    """Bytes against NDCG@20 of trained users, with the rivals, and of folded-in users."""
+    """Bytes against NDCG@20 of trained users, with the rivals, and of folded-in users: colour is the model, marker the file."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(11.5, 4.8), layout="constrained")
-    panels = figure.subplots(1, 2, sharey=True)
-    runs = dict(zip(dict.fromkeys(row["run"] for row in rows), COLORS))
-    for axes, group in zip(panels, ("trained", "folded")):
-        for run, color in runs.items():
-            draw_run(axes, [row for row in rows if row["run"] == run and group in row], group, color)
-        axes.set(xscale="log", xlabel="file size (MB)", title=TITLES[group])
-        axes.xaxis.set_major_formatter("{x:g}")
-        axes.grid(alpha=0.25, which="both")
-        axes.legend(fontsize=8, frameon=False, loc="lower right")
-    panels[0].set_ylabel("NDCG@20 (test)")
+    figure = Figure(figsize=(9.2, 4.9), layout="constrained")
+    panels = figure.subplots(1, 2, sharex=True, sharey=True)
+    colors = dict(zip(dict.fromkeys(row["model"] for row in rows), COLORS))
+    for axes, (group, (title, curves)) in zip(panels, CURVES.items()):
+        for model, color in colors.items():
+            draw_model(axes, [row for row in rows if row["model"] == model and group in row], group, color)
+        axes.set(xscale="log", xlabel="size of the file (MB)", xticks=TICKS, xticklabels=map(str, TICKS))
+        axes.set_title(title, fontsize=10)
+        axes.minorticks_off()
+        axes.grid(alpha=0.2)
+        axes.spines[["top", "right"]].set_visible(False)
+        marks = [axes.plot([], [], color="#666666", **STYLES[curve][0])[0] for curve in curves]
+        axes.legend(
+            marks, [STYLES[curve][1] for curve in curves], fontsize=8, frameon=False, loc="lower right"
+        )
+    panels[0].set_ylabel("NDCG@20")
+    lines = [panels[0].plot([], [], color=color, linewidth=3)[0] for color in colors.values()]
+    figure.legend(lines, list(colors), loc="outside upper center", ncols=2, fontsize=9, frameon=False)
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=130)
+    figure.savefig(path, dpi=160)
 
 
-def draw_run(axes: Any, rows: list[Row], group: str, color: str) -> None:
-    """Our line is the best file up to each size; dashes are the level of the float vectors."""
-    for kind, (style, name) in STYLES.items():
-        points = sorted((row["bytes"] / 1e6, row[group]["ndcg@20"]) for row in rows if row["kind"] == kind)
-        if kind == "ours":
-            points = [p for at, p in enumerate(points) if all(p[1] > q[1] for q in points[:at])]
+def draw_model(axes: Any, rows: list[Row], group: str, color: str) -> None:
+    """One line or set of points per kind of file; dots are the level of the float vectors."""
+    for curve in CURVES[group][1]:
+        if curve == "float":
+            level = next(row[group]["ndcg@20"] for row in rows if row["file"] == "float")
+            axes.axhline(level, color=color, **STYLES[curve][0])
+            continue
+        chosen = [row for row in rows if curve in (row["kind"], f"int{row.get('bits')} {row.get('fold')}")]
+        points = sorted((row["bytes"] / 1e6, row[group]["ndcg@20"]) for row in chosen)
         if points:
-            axes.plot(*zip(*points), style, color=color, markersize=5, label=f"{rows[0]['run']}: {name}")
-    level = next(row[group]["ndcg@20"] for row in rows if row["file"] == "float")
-    axes.axhline(level, color=color, linewidth=0.8, linestyle="--", alpha=0.6)
+            axes.plot(*zip(*points), color=color, **STYLES[curve][0])
+
+
+def show(rows: list[Row]) -> None:
+    """The rows as a Markdown table."""
+    print(
+        "| model | file | MB | NDCG@20 trained | folded in | query ms | runtime MB |\n|---|---|---|---|---|---|---|"
+    )
+    for row in rows:
+        quality = [f"{row[group]['ndcg@20']:.4f}" if group in row else "-" for group in CURVES]
+        sizes = [f"{row[key] / 1e6:.2f}" if key in row else "-" for key in ("bytes", "runtime_bytes")]
+        took = f"{row['query_ms']:.2f}" if "query_ms" in row else "-"
+        print("| " + " | ".join([row["model"], row["file"], sizes[0], *quality, took, sizes[1]]) + " |")
 
 
 def main() -> None:
@@ -243,6 +331,7 @@ def main() -> None:
         rows = [row for row in rows if row["run"] != folder.name] + found
         options.out.write_text("".join(json.dumps(row) + "\n" for row in rows))
     draw(rows, options.figure)
+    show(rows)
 
 
 if __name__ == "__main__":
