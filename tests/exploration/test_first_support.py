@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from sparserec.data import Interactions
 from sparserec.data.ids import IdMap
 from sparserec.errors import SettingError
-from sparserec.exploration import Factors, active_target, nmf_support, positions_per_block, uniform_support
+from sparserec.exploration import (
+    Factors,
+    active_target,
+    by_row,
+    nmf_support,
+    positions_per_block,
+    uniform_support,
+)
 from sparserec.exploration.nmf import NmfInfo
 from sparserec.methods import Context, Moment, Phase, make_method
 from sparserec.table import InitialValues, Shape, SparseTable
@@ -160,3 +167,22 @@ def test_too_sparse_factors_are_filled_over_epochs_up_to_the_exact_target() -> N
     assert [step for event, step in events if event == "explore"] == [
         step for step in range(6, 61, 6) if step > fills[-1]
     ]
+
+
+@pytest.mark.parametrize("count", [70, 71, 139, 300, 350])
+def test_kept_entries_are_dealt_to_rows_first(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against sorting: every row's best, then the largest of the others; the same whatever the stretch of rows."""
+    monkeypatch.setattr(by_row, "ROWS_AT_ONCE", 16)
+    shape, rng = Shape(30, 40, 20, 8), np.random.default_rng(4)
+    support = uniform_support(shape, 350, rng)
+    table = SparseTable(shape, support, rng.normal(size=350).astype(np.float32))
+    rows, _, values = table.entries()
+    taken = np.zeros(350, bool)
+    for row in range(70):
+        own = np.flatnonzero(rows == row)
+        taken[own[np.argsort(-np.abs(values[own]))][: count // 70]] = True
+    left = np.flatnonzero(~taken)
+    taken[left[np.argsort(-np.abs(values[left]))][: count - taken.sum()]] = True
+    kept = by_row.mark_kept(table, count)
+    assert kept.sum() == count
+    np.testing.assert_array_equal(kept, taken)

@@ -1,32 +1,34 @@
-"""taper: start sparse but wider than the budget, let the smallest entries go bit by bit, finish on what is left.
+"""taper: start sparse but wider than the budget, let the smallest entries of every row go, finish on what is left.
 
-Ours. Entries that survive pruning were trained from the first step, grown ones start from 0 halfway; but a dense start
-needs the memory that we set out to save. A start of a few times the budget, cut along a cubic (Zhu and Gupta,
-arXiv 1710.01878), costs one plain training, and no gradient of an inactive entry is ever needed. The last phase trains the exact budget with fresh moments, and only it is validated: a wider
-table must not win.
+Ours, from what pruning a trained table showed: entries that survive were trained from the first step, where grown ones
+start from 0 halfway, and rows want equally many (docs/log.md). But a dense start needs the memory that we set out to
+save. A start of a few times the budget, cut along a cubic (Zhu and Gupta, arXiv 1710.01878), costs one plain training,
+and no gradient of an inactive entry is ever needed. The last phase trains the exact budget with fresh moments, and
+only it is validated: a wider table must not win.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 import numpy as np
 from pydantic import Field
 
-from sparserec.exploration import active_target, fill_uniformly, nmf_support, uniform_support
-from sparserec.exploration.prune_and_regrow import mark_dropped
+from sparserec.exploration import active_target
+from sparserec.exploration.by_row import even_support, mark_kept
 from sparserec.methods.base import Context, Moment, Phase, PhaseResult
 from sparserec.methods.exploring import SUPPORT
 from sparserec.methods.plain import Unchanging
 from sparserec.settings import Settings
-from sparserec.table import SparseTable, Table
+from sparserec.table import Shape, SparseTable, Table
 
 
 class TaperSettings(Settings):
     init: Literal["nmf", "uniform"] = "nmf"
-    """Where the support starts; NMF is filled up with random positions."""
+    """Where the support starts, the same number in every row: at the factors' largest entries, then anywhere."""
     start_ratio: float = Field(2.0, ge=1)
-    """Entries at the start, in budgets; never more than the whole table."""
+    """Entries of a row at the start, in budgets of a row, rounded up; never more than the row has."""
     taper_share: float = Field(0.6, gt=0, lt=1)
     """Share of the epochs after which the budget is reached."""
     wide_share: float = Field(0.25, ge=0, lt=1)
@@ -59,24 +61,19 @@ class Taper(Unchanging):
             assert isinstance(previous, SparseTable)
             return fresh(previous)
         shape = context.shape()
-        target = wide_target(
-            active_target(shape, context.density), self.settings.start_ratio, shape.n_rows * shape.dim
-        )
-        rng = np.random.default_rng([context.seed, SUPPORT])
-        if self.settings.init == "uniform":
-            support = uniform_support(shape, target, rng)
-        else:
-            assert context.factors is not None
-            support = fill_uniformly(shape, nmf_support(shape, target, context.factors.load()), target, rng)
+        per_row = widest_row(shape, active_target(shape, context.density), self.settings.start_ratio)
+        factors = context.factors.load() if context.factors is not None else None
+        support = even_support(shape, per_row, np.random.default_rng([context.seed, SUPPORT]), factors)
         return SparseTable.create(shape, support, context.initial(context.dim))
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         if moment.phase.name != "taper" or not moment.ends_epoch:
             return False
         assert isinstance(table, SparseTable)
-        budget = active_target(table.shape, context.density)
-        wide = wide_target(budget, self.settings.start_ratio, table.shape.n_rows * table.shape.dim)
-        wanted = tapered(moment.step / moment.last_step, wide, budget, self.settings.wide_share)
+        shape, settings = table.shape, self.settings
+        budget = active_target(shape, context.density)
+        wide = shape.n_rows * widest_row(shape, budget, settings.start_ratio)
+        wanted = tapered(moment.step / moment.last_step, wide, budget, settings.wide_share)
         if wanted < table.parameters():
             before = table.parameters()
             cut_to(table, wanted, moment.step)
@@ -84,9 +81,9 @@ class Taper(Unchanging):
         return False
 
 
-def wide_target(budget: int, ratio: float, size: int) -> int:
-    """Entries at the start."""
-    return min(round(budget * ratio), size)
+def widest_row(shape: Shape, budget: int, ratio: float) -> int:
+    """Entries of every row at the start."""
+    return min(math.ceil(ratio * budget / shape.n_rows), shape.dim)
 
 
 def tapered(progress: float, wide: int, budget: int, wide_share: float) -> int:
@@ -96,10 +93,9 @@ def tapered(progress: float, wide: int, budget: int, wide_share: float) -> int:
 
 
 def cut_to(table: SparseTable, count: int, step: int) -> None:
-    """Keep the `count` entries of largest magnitude, users and items ranked as one."""
-    active = table.parameters()
-    dropped = mark_dropped(table, (active - count) / active, "joint")
-    table.change_support(~dropped, [np.empty(0, np.int32) for _ in table.shape.blocks], step)
+    """Keep `count` entries, the largest of every row."""
+    keep = mark_kept(table, count)
+    table.change_support(keep, [np.empty(0, np.int32) for _ in table.shape.blocks], step)
 
 
 def fresh(table: SparseTable) -> SparseTable:
