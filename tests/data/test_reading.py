@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from sparserec.data import read_source, split_interactions
+from sparserec.data.sniff import sniff
 from sparserec.errors import SettingError
 
 ROWS = [(1, 10, 5.0, 100), (1, 20, 3.0, 200), (2, 10, 4.0, 50), (3, 30, 1.0, 70), (3, 10, 4.5, 60)]
@@ -207,3 +208,18 @@ def test_a_mistyped_option_names_the_right_one():
         read_source(PAIRS, core=0)
     with pytest.raises(SettingError, match="unknown format 'excel'"):
         read_source(__file__, format="excel")
+
+
+@pytest.mark.parametrize(
+    ("first", "others", "header"),
+    [
+        ("who,thing", ["ann1,shop1", "bob2,shop1"], True),  # words above ids that all have a digit
+        ("who,thing", ["ann,shop1", "bob2,shop1"], False),  # an id may be a word
+        ("ann1,shop1", ["bob2,shop1"], False),
+        ("who,thing", ["1,2", "3,4"], True),
+        ("customer,thing", ["ann,shop", "bob,shop"], True),  # a known name
+    ],
+)
+def test_what_is_taken_for_a_header(tmp_path, first, others, header):
+    (tmp_path / "log.csv").write_text("\n".join([first, *others]) + "\n")
+    assert sniff(tmp_path / "log.csv").header == header

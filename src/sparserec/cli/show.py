@@ -35,7 +35,7 @@ def print_record(record: dict[str, Any], folder: Path, as_json: bool) -> None:
     console.print(table)
     console.print(
         f"{record['parameters']:,} parameters, {record['seconds']['train']:.0f} s of training, peak "
-        f"{megabytes(record['memory']['peak']['train'])} above the start"
+        f"{megabytes(max(0, record['memory']['peak']['train']))} above the start"
     )
     console.print(f"run folder: {folder}")
 

@@ -108,11 +108,18 @@ def _cells(line: str, delimiter: str) -> list[str]:
 
 
 def _has_header(rows: list[list[str]]) -> bool:
-    """A known column name, or words above numbers."""
+    """A known column name, words above numbers, or words without a digit above ids that all have one."""
     if looks_like_header(rows[0]):
         return True
-    words_only = not any(_NUMBER.fullmatch(cell) for cell in rows[0])
-    return words_only and len(rows) > 1 and any(_NUMBER.fullmatch(cell) for cell in rows[1])
+    if len(rows) < 2 or any(_NUMBER.fullmatch(cell) for cell in rows[0]):
+        return False
+    if any(_NUMBER.fullmatch(cell) for cell in rows[1]):
+        return True
+    return not _has_digit("".join(rows[0])) and all(_has_digit(cell) for row in rows[1:] for cell in row[:2])
+
+
+def _has_digit(text: str) -> bool:
+    return any(character.isdigit() for character in text)
 
 
 def _is_lightgcn(rows: list[list[str]]) -> bool:
