@@ -14,11 +14,9 @@ from sparserec.exploration import (
     prune_and_regrow_masked,
     uniform_support,
 )
-from sparserec.exploration.by_row import even_support
-from sparserec.exploration.nmf import Factors, NmfInfo
 from sparserec.methods import Phase, make_method
 from sparserec.methods.magnitude import pruned
-from sparserec.methods.taper import cut_to, fresh, tapered, widest_row
+from sparserec.methods.taper import cut_to, tapered
 from sparserec.table import DenseTable, InitialValues, MaskedTable, Shape, SparseTable
 
 EIGHT = Shape(1, 1, 4, 4)
@@ -153,8 +151,8 @@ def test_static_never_moves_and_rigl_stops_before_the_end() -> None:
 
 
 def test_taper_cuts_along_a_cubic_and_keeps_the_largest_of_every_row() -> None:
-    """From 4 entries to 2: a quarter of the phase at full width, then 2 + 2 * left^3."""
-    assert [tapered(progress, 4, 2, 0.25) for progress in (0.1, 0.25, 0.4, 0.625, 1.0)] == [4, 4, 3, 2, 2]
+    """From 4 entries to 2: nothing is cut up to 0, then 2 + 2 * left^3."""
+    assert [tapered(part, 4, 2) for part in (-1.0, 0.0, 0.2, 0.5, 1.0, 1.3)] == [4, 4, 3, 2, 2, 2]
     values = np.array([0.9, -0.4, 0.3, -0.2], np.float32)  # three of the user, then one of the item
     table = SparseTable(EIGHT, [np.array([0, 1, 2, 6], np.int32)], values)
     table.first[:] = 7.0
@@ -164,21 +162,4 @@ def test_taper_cuts_along_a_cubic_and_keeps_the_largest_of_every_row() -> None:
     assert table.positions.tolist() == [0, 6], "-.4 is larger than -.2, but the item's row has nothing else"
     np.testing.assert_allclose(table.values, [0.9, -0.2])
     assert (table.first == 7.0).all()
-    again = fresh(table)
-    assert again.positions.tolist() == [0, 6] and not again.first.any() and again.cohorts.births == [0]
-    assert [widest_row(EIGHT, 3, ratio) for ratio in (1.0, 2.0, 9.0)] == [2, 3, 4]
-
-
-def test_an_even_support_takes_the_factors_first() -> None:
-    factors = Factors(
-        np.array([0, 0, 1], np.int32), np.array([3, 1, 2], np.int16), np.array([0.1, 0.2, 0.4], np.float32), 4,
-        NmfInfo(0.0, 0, 0.5, 0.25, 1, False),
-    )  # fmt: skip
-    rng = np.random.default_rng(0)
-    assert (even_support(EIGHT, 1, rng, factors)[0] == [1, 6]).all()
-    support = even_support(EIGHT, 2, rng, factors)[0]
-    assert support[:2].tolist() == [1, 3] and 6 in support and len(support) == 4
-    wide = Shape(30, 40, 20, 8)
-    positions = even_support(wide, 5, rng)
-    counts = sum(np.bincount(p // w, minlength=70) for p, (_, w) in zip(positions, wide.blocks))
-    assert (counts == 5).all()
+    assert table.candidates is None

@@ -134,3 +134,13 @@ def test_a_search_leaves_the_test_set_closed(tmp_path: Path) -> None:
     assert record["test"] == {} and record["export"] is None and record["test_opened"] is None
     assert not (tmp_path / "run" / "per_user.npz").exists()
     assert record["epochs"][0]["best_score"] > 0
+
+
+def test_a_score_counts_no_more_once_the_table_changed_its_size() -> None:
+    stop = EarlyStop()
+    assert [stop.see(1, 0.5, True, 20), stop.see(2, 0.4, True, 20), stop.see(3, 0.3, True, 10)] == [
+        True,
+        False,
+        True,
+    ]
+    assert (stop.best_score, stop.best_epoch, stop.waited) == (0.3, 3, 0), "a wider table must not win"

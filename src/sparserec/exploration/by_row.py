@@ -1,36 +1,13 @@
-"""Supports that deal entries to rows evenly: what every row is sure of, first; magnitude over the whole table, after."""
+"""Pruning that deals entries to rows evenly: what every row is sure of first, magnitude over the whole table after."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from sparserec.exploration.init import positions_per_block
-from sparserec.exploration.nmf import Factors
-from sparserec.table import Shape, SparseTable
+from sparserec.table import SparseTable
 
 ROWS_AT_ONCE = 512
 """Scores exist for this many rows at a time, so that nothing of the size of the table is made."""
-
-
-def even_support(
-    shape: Shape, per_row: int, rng: np.random.Generator, factors: Factors | None = None
-) -> list[np.ndarray]:
-    """`per_row` positions in every row: the largest of its factors' non-zeros, then random ones."""
-    if factors is not None:
-        factor_rows, factor_columns, magnitudes = factors.scaled_entries(shape.n_users)
-        order = np.argsort(factor_rows, kind="stable")
-        factor_rows, factor_columns, magnitudes = factor_rows[order], factor_columns[order], magnitudes[order]
-    rows, columns = [], []
-    for first in range(0, shape.n_rows, ROWS_AT_ONCE):
-        last = min(first + ROWS_AT_ONCE, shape.n_rows)
-        scores = rng.random((last - first, shape.dim), np.float32)
-        if factors is not None:
-            part = slice(*np.searchsorted(factor_rows, [first, last]))
-            scores[factor_rows[part] - first, factor_columns[part]] = 1.0 + magnitudes[part]
-        best = np.argpartition(-scores, per_row - 1, axis=1)[:, :per_row]
-        rows.append(np.repeat(np.arange(first, last, dtype=np.int32), per_row))
-        columns.append(best.astype(np.int32).reshape(-1))
-    return positions_per_block(shape, np.concatenate(rows), np.concatenate(columns))
 
 
 def mark_kept(table: SparseTable, count: int) -> np.ndarray:

@@ -1,104 +1,85 @@
-"""taper: start sparse but wider than the budget, let the smallest entries of every row go, finish on what is left.
+"""taper: SparseRec with more entries than the budget, the surplus pruned row by row, and a rest of the training after.
 
-Ours, from what pruning a trained table showed: entries that survive were trained from the first step, where grown ones
-start from 0 halfway, and rows want equally many (docs/log.md). But a dense start needs the memory that we set out to
-save. A start of a few times the budget, cut along a cubic (Zhu and Gupta, arXiv 1710.01878), costs one plain training,
-and no gradient of an inactive entry is ever needed. The last phase trains the exact budget with fresh moments, and
-only it is validated: a wider table must not win.
+Ours, from what the comparison showed (docs/log.md): a trained table that is pruned keeps nearly all its quality when
+every row keeps its best few, and trains on to more. A dense table to prune needs the memory that we set out to save;
+SparseRec at a few times the budget does not. The surplus goes along a cubic (Zhu and Gupta, arXiv 1710.01878). Nothing
+is grown after the first cut, and a validation score of a wider table counts no more once it is cut.
 """
 
 from __future__ import annotations
 
-import math
-from typing import Literal
+from dataclasses import replace
+from typing import Self
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sparserec.exploration import active_target
-from sparserec.exploration.by_row import even_support, mark_kept
-from sparserec.methods.base import Context, Moment, Phase, PhaseResult
-from sparserec.methods.exploring import SUPPORT
-from sparserec.methods.plain import Unchanging
+from sparserec.exploration.by_row import mark_kept
+from sparserec.methods.base import Context, Moment, Phase
+from sparserec.methods.plain import OneTraining
+from sparserec.methods.sparserec import SparseRec, SparseRecSettings
 from sparserec.settings import Settings
-from sparserec.table import Shape, SparseTable, Table
+from sparserec.table import SparseTable, Table
 
 
 class TaperSettings(Settings):
-    init: Literal["nmf", "uniform"] = "nmf"
-    """Where the support starts, the same number in every row: at the factors' largest entries, then anywhere."""
     start_ratio: float = Field(2.0, ge=1)
-    """Entries of a row at the start, in budgets of a row, rounded up; never more than the row has."""
-    taper_share: float = Field(0.6, gt=0, lt=1)
-    """Share of the epochs after which the budget is reached."""
-    wide_share: float = Field(0.25, ge=0, lt=1)
-    """Share of those epochs that nothing is cut in."""
-    finish_rate: float = Field(0.004, gt=0)
-    """Learning rate of the first epoch of the last phase."""
-    nmf_iterations: int = Field(50, ge=1)
-    """Iterations of coordinate descent."""
+    """Entries before the cuts, in budgets; never more than the whole table."""
+    cut_from: float = Field(0.5, ge=0, lt=1)
+    """Share of the epochs at which cutting begins and exploring ends."""
+    cut_until: float = Field(0.7, gt=0, le=1)
+    """Share of the epochs at which the budget is reached."""
+    exploring: SparseRecSettings = SparseRecSettings()
+    """How the wide table starts and explores: sparserec's settings."""
+
+    @model_validator(mode="after")
+    def _cuts_take_time(self) -> Self:
+        if self.cut_from >= self.cut_until:
+            raise ValueError(f"cut_from {self.cut_from} must be below cut_until {self.cut_until}")
+        return self
 
 
-class Taper(Unchanging):
+class Taper(OneTraining):
     name = "taper"
     sparse_state = True
 
     def __init__(self, settings: TaperSettings) -> None:
         self.settings = settings
-        self.wants_factors = settings.nmf_iterations if settings.init == "nmf" else 0
+        self.explorer = SparseRec(settings.exploring)
+        self.wants_factors = self.explorer.wants_factors
 
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        cutting = min(max(1, round(self.settings.taper_share * context.epochs)), max(1, context.epochs - 1))
-        rest = max(1, context.epochs - cutting)
-        phases = [
-            Phase("taper", cutting, validated=False),
-            Phase("finish", rest, scored_first=True, learning_rate=self.settings.finish_rate),
-        ]
-        return phases[len(done)] if len(done) < len(phases) else None
+    def _wide(self, context: Context) -> Context:
+        """What the explorer is told: a larger budget."""
+        return replace(context, density=min(1.0, self.settings.start_ratio * context.density))
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        if phase.name == "finish":
-            assert isinstance(previous, SparseTable)
-            return fresh(previous)
-        shape = context.shape()
-        per_row = widest_row(shape, active_target(shape, context.density), self.settings.start_ratio)
-        factors = context.factors.load() if context.factors is not None else None
-        support = even_support(shape, per_row, np.random.default_rng([context.seed, SUPPORT]), factors)
-        return SparseTable.create(shape, support, context.initial(context.dim))
+        return self.explorer.start(self._wide(context), phase, previous)
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
-        if moment.phase.name != "taper" or not moment.ends_epoch:
-            return False
         assert isinstance(table, SparseTable)
-        shape, settings = table.shape, self.settings
-        budget = active_target(shape, context.density)
-        wide = shape.n_rows * widest_row(shape, budget, settings.start_ratio)
-        wanted = tapered(moment.step / moment.last_step, wide, budget, settings.wide_share)
-        if wanted < table.parameters():
-            before = table.parameters()
-            cut_to(table, wanted, moment.step)
-            moment.record("cut", dropped=before - wanted, active=wanted)
+        settings, budget = self.settings, active_target(table.shape, context.density)
+        done = moment.step / moment.last_step
+        if done < settings.cut_from or table.parameters() < budget:
+            self.explorer.after_step(self._wide(context), table, moment)
+        if done >= settings.cut_from and moment.ends_epoch and table.parameters() > budget:
+            wide = active_target(table.shape, self._wide(context).density)
+            way = (done - settings.cut_from) / (settings.cut_until - settings.cut_from)
+            before, wanted = table.parameters(), tapered(way, wide, budget)
+            if wanted < before:
+                cut_to(table, wanted, moment.step)
+                moment.record("cut", dropped=before - wanted, active=wanted)
         return False
 
 
-def widest_row(shape: Shape, budget: int, ratio: float) -> int:
-    """Entries of every row at the start."""
-    return min(math.ceil(ratio * budget / shape.n_rows), shape.dim)
-
-
-def tapered(progress: float, wide: int, budget: int, wide_share: float) -> int:
-    """Entries wanted at this share of the phase: `wide` at first, then down a cubic to exactly `budget` at its end."""
-    left = 1.0 - max(0.0, progress - wide_share) / (1.0 - wide_share)
+def tapered(way: float, wide: int, budget: int) -> int:
+    """Entries wanted at this part of the way: `wide` up to 0, then down a cubic to exactly `budget` from 1 on."""
+    left = 1.0 - min(max(way, 0.0), 1.0)
     return budget + round((wide - budget) * left**3)
 
 
 def cut_to(table: SparseTable, count: int, step: int) -> None:
-    """Keep `count` entries, the largest of every row."""
+    """Keep `count` entries, the best of every row first; nothing grows from here on, so no gradients are summed."""
+    table.set_candidates(None)
     keep = mark_kept(table, count)
     table.change_support(keep, [np.empty(0, np.int32) for _ in table.shape.blocks], step)
-
-
-def fresh(table: SparseTable) -> SparseTable:
-    """The same entries without moments: a phase counts its steps from 1."""
-    support = [table.positions[table.block(index)] for index in range(len(table.shape.blocks))]
-    return SparseTable(table.shape, support, table.values.copy())

@@ -17,9 +17,10 @@ class EarlyStop:
     def see(self, epoch: int, score: float, counts: bool, parameters: int = 0) -> bool:
         """Take a validation score; True when it is a new best.
 
-        A best found while the table was still growing to its budget does not count against the grown one.
+        A best found while the table was still on its way to its budget, from below or above, counts no more once its
+        size has changed.
         """
-        if self.best_score is None or score > self.best_score or parameters > self.parameters:
+        if self.best_score is None or score > self.best_score or parameters != self.parameters:
             self.best_score, self.best_epoch, self.waited, self.parameters = score, epoch, 0, parameters
             return True
         if counts:
