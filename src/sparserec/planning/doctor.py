@@ -175,10 +175,8 @@ def multiply_speed(backend: Literal["mkl", "compiled"]) -> float:
 
 def compiled_cache() -> Finding:
     """Where compiled loops are kept between runs; without it every start compiles them again."""
-    import sparserec
-
     given = os.environ.get("NUMBA_CACHE_DIR")
-    folder = Path(given) if given else Path(sparserec.__file__).parent / "__pycache__"
+    folder = Path(given) if given else Path(__file__).parents[1] / "__pycache__"
     found = writable("compiled loops", folder)
     if found.state == "ok":
         return found
