@@ -5,13 +5,14 @@ Node is an optional tool: without it these tests skip with a reason on a user's 
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from absent import absent
 
 ROOT = Path(__file__).parent.parent
 JS = ROOT / "js"
@@ -22,16 +23,8 @@ def node() -> str:
     """Path of node, or the end of the test."""
     found = shutil.which("node")
     if found is None:
-        missing("node is not installed: the JavaScript reader is not tested")
+        absent("node is not installed: the JavaScript reader is not tested")
     return str(found)
-
-
-def missing(reason: str) -> None:
-    """Skip on a user's machine, fail under CI."""
-    print(reason)
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def run(command: list[str], stdin: bytes | None = None) -> str:
@@ -51,7 +44,7 @@ def test_types_were_checked() -> None:
     """The suite checks types where typescript is installed; this says so when it is not."""
     node()
     if not (JS / "node_modules" / "typescript").is_dir():
-        missing(
+        absent(
             "typescript is not installed (npm install --prefix js): types of the JavaScript reader are not checked"
         )
 

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from page_driver import FLAGS, Visit, absent, check_quiet, find_browser, watch
+from page_driver import FLAGS, Visit, check_quiet, find_browser, watch
 from scipy.sparse import csr_array
 from scipy.sparse.linalg import svds
 
+from absent import absent
 from sparserec.data import make_world
 from sparserec.device import Model, ModelParts, encode_table, load, write_model
 from sparserec.export.page import write_page

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
-import pytest
+from absent import absent
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 # the sandbox cannot start as root, as in most containers; the rest keeps the browser itself from calling home
@@ -19,13 +18,6 @@ FLAGS = [
     "--disable-component-update", "--disable-sync",
 ]  # fmt: skip
 DISLIKE_WEIGHT = -0.5
-
-
-def absent(reason: str) -> NoReturn:
-    """A missing tool skips a test on someone's machine; under CI it is a failure."""
-    if os.environ.get("CI"):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def find_browser() -> str:
