@@ -13,6 +13,7 @@ from sparserec.errors import SettingError
 from sparserec.graph import build_adjacency
 from sparserec.recommenders import RECOMMENDERS, make_recommender, rows_of
 from sparserec.recommenders.mgdcf import diffusion
+from sparserec.recommenders.xsimgcl import contrast_groups
 from sparserec.table import DenseTable, Shape
 from sparserec.training.step import propagate_all
 
@@ -83,3 +84,10 @@ def test_impossible_settings_are_refused() -> None:
         make_recommender("mgdcf", {"edges_dropout": 0.5})
     with pytest.raises(SettingError, match="known: lightgcn, mgdcf, xsimgcl, mf"):
         make_recommender("ngcf")
+
+
+def test_nodes_are_contrasted_in_groups_of_all_kinds() -> None:
+    groups = contrast_groups(np.arange(7), 3)
+    assert [group.tolist() for group in groups] == [[0, 3, 6], [1, 4], [2, 5]]
+    assert [group.tolist() for group in contrast_groups(np.arange(7), 7)] == [list(range(7))]
+    assert [group.tolist() for group in contrast_groups(np.arange(7), None)] == [list(range(7))]

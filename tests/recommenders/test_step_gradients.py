@@ -103,8 +103,10 @@ def xsimgcl(table: torch.Tensor, matrix: torch.Tensor, batch: Batch, settings: A
     for places in (batch.users, batch.positives + USERS):
         loss = loss + settings.decay * z[places].norm() / len(batch.users)
         rows = np.unique(places)
-        contrast = slow.info_nce_mean(z[rows], twin[rows], settings.temperature)
-        loss = loss + settings.contrast_weight * contrast
+        count = -(-len(rows) // (settings.contrast_among or len(rows)))
+        for group in (rows[first::count] for first in range(count)):
+            contrast = slow.info_nce_mean(z[group], twin[group], settings.temperature)
+            loss = loss + settings.contrast_weight * len(group) / len(rows) * contrast
     return loss
 
 
@@ -123,6 +125,7 @@ CASES: list[tuple[str, dict[str, Any]]] = [
     ("xsimgcl", {"decay": 0.5, "contrast_weight": 0.7}),
     ("xsimgcl", {"decay": 0.5, "contrast_layer": 2, "layers": 2, "temperature": 0.4}),
     ("xsimgcl", {"noise": 0.0, "contrast_layer": 3}),
+    ("xsimgcl", {"contrast_weight": 0.7, "contrast_among": 3}),
     ("xsimgcl", {"loss": "bpr", "decay": 0.2}),
 ]
 
