@@ -169,3 +169,22 @@ def test_a_damaged_result_line_is_named(tmp_path: Path) -> None:
     path.write_text(path.read_text() + '{"name": "b"\n')
     with pytest.raises(DataError, match="line 2"):
         read_results(path)
+
+
+def test_a_dense_run_of_the_queue_is_used_once_it_is_there(queue_file: Path) -> None:
+    pruned = '[[run]]\nname = "pruned"\npriority = {}\nmethod = "magnitude"\ndense_run = "runs/whole"\n'
+    queue_file.write_text(
+        TINY
+        + '[[run]]\nname = "whole"\npriority = 8\nmethod = "dense"\n'
+        + pruned.format(7)
+        + pruned.format(9).replace("pruned", "too-early")
+    )
+    for name in ("too-early", "whole", "pruned"):
+        assert run_queue([queue_file], threads=1, only=name) == 0
+    events = {
+        name: (queue_file.parent / "runs" / name / "events.jsonl").read_text()
+        for name in ("too-early", "pruned")
+    }
+    assert "taken_from" in events["pruned"] and "taken_from" not in events["too-early"]
+    rows = {row["name"]: row for row in read_results(queue_file.parent / "out.jsonl")}
+    assert rows["pruned"]["test"] == rows["too-early"]["test"]

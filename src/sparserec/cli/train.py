@@ -47,6 +47,10 @@ def train(
     warm: Annotated[
         Optional[Path], typer.Option("--from", help="A finished run to go on from when the log has grown.")
     ] = None,
+    dense_run: Annotated[
+        Optional[Path],
+        typer.Option(help="A finished run of method dense: magnitude and lottery begin after it."),
+    ] = None,
     metadata: options.Metadata = None,
     nmf_limit: options.NmfLimit = None,
     force: Annotated[bool, typer.Option("--force", help="Train even if memory will not suffice.")] = False,
@@ -61,6 +65,7 @@ def train(
     from sparserec.planning.plan import Wishes
     from sparserec.planning.planned_run import Input, plan_and_train
     from sparserec.training.configure import configure
+    from sparserec.training.dense_run import open_dense_run
     from sparserec.training.threads import use_threads
     from sparserec.training.warm_start import open_warm_start
 
@@ -70,7 +75,8 @@ def train(
     settings = configure(config, options.typed_settings(context), assignments or [], inherited)
     use_threads(threads)
     given = Input(settings.data, data_dir, metadata)
-    finished = plan_and_train(settings, given, wishes, run_dir, resume, quiet, old)
+    dense = open_dense_run(dense_run) if dense_run is not None else None
+    finished = plan_and_train(settings, given, wishes, run_dir, resume, quiet, old, dense)
     print_record(finished.record, finished.folder, as_json)
     if budget is not None and not as_json:
         everyone = " --include-everyones-history" if target == "full" else ""

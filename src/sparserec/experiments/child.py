@@ -7,10 +7,11 @@ import sys
 from pathlib import Path
 
 
-def main(settings_path: str, folder: str, data_dir: str, threads: str) -> int:
+def main(settings_path: str, folder: str, data_dir: str, threads: str, dense_run: str) -> int:
     """Train or resume; a run that is finished already is left as it is."""
     from sparserec.errors import SparserecError
     from sparserec.training.configure import build_config
+    from sparserec.training.dense_run import open_dense_run
     from sparserec.training.run import train_run
     from sparserec.training.threads import use_threads
 
@@ -20,7 +21,9 @@ def main(settings_path: str, folder: str, data_dir: str, threads: str) -> int:
         return 0
     try:
         config = build_config(json.loads(Path(settings_path).read_text(encoding="utf-8")), settings_path)
-        train_run(config, run, data_dir=data_dir or None, resume=(run / "config.json").exists(), quiet=False)
+        dense = open_dense_run(Path(dense_run)) if dense_run else None
+        resume = (run / "config.json").exists()
+        train_run(config, run, data_dir=data_dir or None, resume=resume, quiet=False, dense_run=dense)
     except SparserecError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
@@ -28,4 +31,4 @@ def main(settings_path: str, folder: str, data_dir: str, threads: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:5]))
+    sys.exit(main(*sys.argv[1:6]))

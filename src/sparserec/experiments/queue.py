@@ -1,7 +1,8 @@
 """The one queue of long trainings: priority order, one at a time, resumable, quiet while a benchmark measures.
 
 A queue file is TOML: `results` (a JSONL file), `runs` (a folder), `[defaults]` settings, and `[[run]]` tables with a
-`name`, an optional `priority` (higher first) and settings that override the defaults. Each run is a child process, so
+`name`, an optional `priority` (higher first), an optional `dense_run` (a run folder, beside the file; used once that
+run is finished) and settings that override the defaults. Each run is a child process, so
 that its memory is its own. When a benchmark takes the lock the child is asked to stop, writes a checkpoint, and is
 resumed later.
 """
@@ -36,6 +37,7 @@ class QueuedRun:
     settings: dict[str, Any]
     folder: Path
     results: Path
+    dense_run: Path | None = None
 
     @property
     def log(self) -> Path:
@@ -57,7 +59,11 @@ def read_queue(path: Path) -> list[QueuedRun]:
     queue, seen = [], set()
     for number, entry in enumerate(values.get("run", []), 1):
         entry = dict(entry)
-        name, priority = entry.pop("name", None), entry.pop("priority", 0)
+        name, priority, dense = (
+            entry.pop("name", None),
+            entry.pop("priority", 0),
+            entry.pop("dense_run", None),
+        )
         if not name or name in seen:
             raise SettingError(f"{path}: run {number} needs a name of its own (got {name!r})")
         seen.add(name)
@@ -70,6 +76,7 @@ def read_queue(path: Path) -> list[QueuedRun]:
                 settings,
                 base / values.get("runs", "../runs") / name,
                 base / values["results"],
+                None if dense is None else base / dense,
             )
         )
     return sorted(queue, key=lambda run: -run.priority)
@@ -107,6 +114,7 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
     run.folder.parent.mkdir(parents=True, exist_ok=True)
     settings = run.folder.parent / f"{run.name}.json"
     write_text(settings, json.dumps(run.settings))
+    dense = run.dense_run if run.dense_run is not None and (run.dense_run / "record.json").exists() else ""
     command = [
         sys.executable,
         "-m",
@@ -115,6 +123,7 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
         str(run.folder),
         data_dir or "",
         str(threads or 0),
+        str(dense),
     ]
     while True:
         _wait_for_benchmark()

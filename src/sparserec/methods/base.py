@@ -113,6 +113,8 @@ class Method(Protocol):
     settings: Settings
     wants_factors: int
     """NMF iterations it wants done beforehand; 0 for none."""
+    begins_dense: bool
+    """Whether its first phase is the very training that method `dense` is; a finished run of that may take its place."""
     sparse_state: bool
     """Whether nothing of the size of the full table lives during its steps (the growth test holds it to that)."""
 

@@ -25,6 +25,7 @@ class LotterySettings(Settings):
 
 class Lottery(Unchanging):
     name = "lottery"
+    begins_dense = True
     sparse_state = False  # the first phase is dense
 
     def __init__(self, settings: LotterySettings) -> None:

@@ -31,6 +31,7 @@ class MagnitudeSettings(Settings):
 
 class Magnitude(Unchanging):
     name = "magnitude"
+    begins_dense = True
     sparse_state = False  # the first phase is dense
 
     def __init__(self, settings: MagnitudeSettings) -> None:

@@ -12,6 +12,7 @@ class Unchanging:
     """Nothing happens after a step, nothing of its own to store."""
 
     wants_factors = 0
+    begins_dense = False
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         return False

@@ -11,6 +11,7 @@ from sparserec.data import Source, read_item_info, read_source, resolve
 from sparserec.memory import peak_of, resident_bytes, return_large_blocks
 from sparserec.planning.plan import Wishes, plan_run
 from sparserec.training.config import RunConfig
+from sparserec.training.dense_run import DenseRun
 from sparserec.training.records import say
 from sparserec.training.run import Finished, train_run
 from sparserec.training.warm_start import WarmStart
@@ -43,6 +44,7 @@ def plan_and_train(
     resume: bool = False,
     quiet: bool = False,
     warm: WarmStart | None = None,
+    dense_run: DenseRun | None = None,
 ) -> Finished:
     """Read the data, settle what depends on its size, train into `folder` or one named after the configuration."""
     return_large_blocks()  # before reading, so that what was read can be given back to the system
@@ -57,7 +59,7 @@ def plan_and_train(
     del source  # training gives the source back once it is split, which a name here would prevent
     return train_run(
         config, folder or _folder(config), handed_over.pop(), resume=resume, quiet=quiet, warm=warm, peaks=peaks,
-        baseline=baseline,
+        baseline=baseline, dense_run=dense_run,
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ from sparserec.methods import Context, Method, Moment, Phase, PhaseResult
 from sparserec.progress import Progress, progress
 from sparserec.table import Ledger, Table, total
 from sparserec.training.checkpoint import Arrays, read_arrays, with_prefix, without_prefix, write_arrays
+from sparserec.training.dense_run import DenseRun
 from sparserec.training.early_stop import EarlyStop
 from sparserec.training.mask_stats import mask_stats
 from sparserec.training.recipe import Recipe
@@ -80,6 +81,8 @@ class Loop:
     test_curve: Callable[[Table, int], dict[str, Any]] | None = None
     quiet: bool = True
     score_name: str = "ndcg@20"
+    dense_run: DenseRun | None = None
+    """Takes the place of a first training that would be the same."""
     state: LoopState = field(default_factory=LoopState)
     stepper: Stepper | None = None
 
@@ -88,10 +91,23 @@ class Loop:
         with StopSignals() as signals:
             self.context = replace(self.context, validate=None if self.validate is None else self._score)
             stored = self._load() if resume else {}
+            if self.dense_run is not None and not self.state.done:
+                self._take(self.dense_run)
+                stored = {}
             while (phase := self.method.next_phase(self.context, self.state.done)) is not None:
                 self._phase(phase, stored, signals)
                 stored = {}
         return load_table(self._phase_path(len(self.state.done) - 1))
+
+    def _take(self, run: DenseRun) -> None:
+        """Begin after the first phase, with what another run left of it."""
+        phase = self.method.next_phase(self.context, [])
+        assert phase is not None
+        result = replace(run.result, name=phase.name, kept=phase.kept)
+        save_table(self._phase_path(0), run.table)
+        self._emit({"event": "phase", **asdict(result), "taken_from": run.config.digest()})
+        self.state = LoopState(seconds=run.seconds, steps=run.steps, done=[result], events=self.state.events)
+        self._save(None)
 
     # -- one phase ---------------------------------------------------------------------------------------------
 

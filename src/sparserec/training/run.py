@@ -21,6 +21,7 @@ from sparserec.shipping import default_export_quality, make_vectors
 from sparserec.table import SparseTable, Table, paper_formula_bytes, total
 from sparserec.training.config import RunConfig
 from sparserec.training.configure import differences
+from sparserec.training.dense_run import DenseRun
 from sparserec.training.figures import write_figures
 from sparserec.training.loop import CHECKPOINT, Loop
 from sparserec.training.mask_stats import mask_stats
@@ -53,10 +54,11 @@ def train_run(
     warm: WarmStart | None = None,
     peaks: dict[str, int] | None = None,
     baseline: int | None = None,
+    dense_run: DenseRun | None = None,
 ) -> Finished:
     """Train into a run folder. With `resume` a stopped run continues exactly where it was.
 
-    A caller that has read `source` itself hands on what it measured: `peaks` and the resident bytes before reading.
+    A `dense_run` takes the place of a method's first training. A caller that has read `source` itself hands on what it measured: `peaks` and the resident bytes before reading.
     """
     began = time.perf_counter()
     return_large_blocks()
@@ -64,8 +66,12 @@ def train_run(
     peaks = {} if peaks is None else peaks
     folder = Path(folder)
     config = config if warm is None else warm.configure(config)
+    if dense_run is not None:
+        dense_run.check_config(config)
     _open_folder(folder, config, resume)
     prepared = prepare(config, source, data_dir, peaks, baseline, quiet, warm)
+    if dense_run is not None:
+        dense_run.check_split(prepared.split.hash)
     del source  # the split is all that training needs: as many bytes again are given back
     say("\n".join(prepared.report.lines()), quiet)
     save_split(folder / "data.safetensors", prepared.split)
@@ -78,11 +84,11 @@ def train_run(
         with meter.paused(), peak_of(peaks, "evaluate", baseline):
             yield
 
-    loop = _loop(prepared, folder, recorder, evaluating, quiet)
+    loop = _loop(prepared, folder, recorder, evaluating, quiet, dense_run)
     recorder.keep(_stored_events(folder) if resume else 0)
     with meter:
         table = loop.run(resume)
-    peaks["train"] = meter.peak - baseline
+    peaks["train"] = max(meter.peak - baseline, dense_run.peak if dense_run is not None else 0)
     save_table(folder / "model.safetensors", table)
     record = _record(prepared, table, loop, peaks, prepared_seconds)
     record["test"] = open_test(prepared, table, folder, peaks, baseline, quiet)
@@ -155,6 +161,7 @@ def _loop(
     recorder: Recorder,
     evaluating: Callable[[], AbstractContextManager[None]],
     quiet: bool,
+    dense_run: DenseRun | None = None,
 ) -> Loop:
     config = prepared.config
 
@@ -181,6 +188,7 @@ def _loop(
         identity={"config": config.digest(), "threads": environment()["threads"]},
         test_curve=test_curve if config.test_epochs else None,
         quiet=quiet,
+        dense_run=dense_run,
         score_name=MAIN_METRIC if 20 in config.ks else f"ndcg@{max(config.ks)}",
     )
 

@@ -109,6 +109,7 @@ class Continued:
     inner: Method
     run: Trained
     wants_factors: int = 0
+    begins_dense: bool = False
     name: str = field(init=False)
     settings: Settings = field(init=False)
     sparse_state: bool = field(init=False)
