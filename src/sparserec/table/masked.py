@@ -11,7 +11,6 @@ import torch
 from numba import njit, prange
 
 from sparserec.counter import dropout_factor
-from sparserec.table.adam import Cohorts, adam_entry
 from sparserec.table.base import EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
@@ -29,6 +28,7 @@ class MaskedTable:
         self.dense = dense
         self.active = active  # bool (rows, width) per block
         self.gradient = [np.zeros_like(block) for block in dense.values]
+        self._no_decay = np.zeros(dense.shape.n_rows, np.float32)
 
     @classmethod
     def create(cls, shape: Shape, support: list[np.ndarray], initial: InitialValues) -> MaskedTable:
@@ -50,13 +50,15 @@ class MaskedTable:
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """One Adam step on all entries, then the mask."""
-        sizes, roots = Cohorts().step_sizes(update.step, update.learning_rate)
-        dense = self.dense
-        _update_masked(
-            gradient.numpy(), update.row_decay, update.dropout.key, update.dropout.rate, self.shape.blocks[block][0],
-            float(sizes[0]), float(roots[0]), dense.values[block], dense.first[block], dense.second[block],
-            self.active[block], self.gradient[block],
-        )  # fmt: skip
+        dense, last, drop = self.dense, self.gradient[block], update.dropout
+        first_column = self.shape.blocks[block][0]
+        _whole_gradient(
+            gradient.numpy(), update.row_decay, drop.key, drop.rate, first_column, dense.values[block], last
+        )
+        dense.receive(
+            block, torch.from_numpy(last), Update(update.step, update.learning_rate, self._no_decay)
+        )
+        dense.values[block] *= self.active[block]
 
     def finish_step(self, update: Update) -> None:
         """Blocks are updated as they are received."""
@@ -104,33 +106,19 @@ class MaskedTable:
 
 
 @njit(cache=True, parallel=True)
-def _update_masked(
-    gradient: np.ndarray,  # (nodes, width)
+def _whole_gradient(
+    gradient: np.ndarray,  # (nodes, width), of the loss by the entries as the filter saw them
     row_decay: np.ndarray,
     drop_key: int,
     drop_rate: float,
     first_column: int,
-    size: float,
-    root: float,
     values: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    active: np.ndarray,
-    last_gradient: np.ndarray,
+    out: np.ndarray,
 ) -> None:
+    """The gradient by the entries themselves: through their dropout, and with the decay."""
     for row in prange(gradient.shape[0]):
         for column in range(gradient.shape[1]):
             entry = gradient[row, column]
             if drop_rate > 0.0:
                 entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
-            entry += row_decay[row] * values[row, column]
-            last_gradient[row, column] = entry
-            value, first[row, column], second[row, column] = adam_entry(
-                values[row, column],
-                entry,
-                first[row, column],
-                second[row, column],
-                np.float32(size),
-                np.float32(root),
-            )
-            values[row, column] = value if active[row, column] else np.float32(0.0)
+            out[row, column] = entry + row_decay[row] * values[row, column]
