@@ -16,8 +16,8 @@ class Recipe(Settings):
     """Train edges per step."""
     batches: Literal["edges", "users"] = "edges"
     """Every train edge once per epoch, or users drawn uniformly."""
-    learning_rate: float = Field(0.01, gt=0)
-    """Learning rate of the first epoch."""
+    learning_rate: float = Field(0.08, gt=0)
+    """Learning rate of the first epoch. A search over trainings of tens of epochs chose it (docs/log.md)."""
     final_learning_rate: float | None = Field(8e-4, gt=0)
     """Reached geometrically in the last epoch; None: use rate_decay instead."""
     rate_decay: float = Field(1.0, gt=0, le=1)
@@ -44,14 +44,14 @@ class Recipe(Settings):
         return epoch % self.validate_every == 0 or epoch == epochs
 
 
+_PAPER = {
+    "epochs": 500, "learning_rate": 0.01, "final_learning_rate": None, "rate_decay": 0.995, "rate_floor": 5e-4,
+}  # fmt: skip
 RECIPES: dict[str, dict[str, Any]] = {
     "default": {},
-    "paper": {"epochs": 500, "final_learning_rate": None, "rate_decay": 0.995, "rate_floor": 5e-4},
-    "paper-yelp-lightgcn": {
-        "epochs": 500,
-        "final_learning_rate": None,
-        "rate_decay": 0.99,
-        "rate_floor": 5e-4,
-    },
+    "paper-rate": {"learning_rate": 0.01},
+    "paper": _PAPER,
+    "paper-yelp-lightgcn": {**_PAPER, "rate_decay": 0.99},
 }
-"""`paper`: 500 epochs with the stated decays (.99 for LightGCN on Yelp2018), early stopping from epoch 300."""
+"""`paper`: 500 epochs with the stated decays (.99 for LightGCN on Yelp2018), early stopping from epoch 300.
+`paper-rate`: its first learning rate in a training of any length."""
