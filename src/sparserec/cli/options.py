@@ -15,7 +15,9 @@ Method = Annotated[Optional[str], typer.Option(help="How the parameter budget is
 Density = Annotated[Optional[float], typer.Option(help="Share of the full table that is kept.")]
 Dim = Annotated[Optional[int], typer.Option(help="Columns of the full table.")]
 Epochs = Annotated[Optional[int], typer.Option(help="Length of a full training.")]
-RecipeName = Annotated[Optional[str], typer.Option(help="Named recipe: default, paper-rate, paper or paper-yelp-lightgcn.")]
+RecipeName = Annotated[
+    Optional[str], typer.Option(help="Named recipe: default, paper-rate, paper or paper-yelp-lightgcn.")
+]
 Preset = Annotated[
     Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")
 ]
