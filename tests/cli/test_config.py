@@ -15,7 +15,7 @@ from sparserec.cli.toml import to_toml
 from sparserec.errors import SettingError
 from sparserec.training.configure import configure
 
-NO_SETTINGS = {"run_dir", "data_dir", "resume", "threads", "quiet", "force", "warm", "metadata"}
+NO_SETTINGS = {"run_dir", "data_dir", "resume", "threads", "quiet", "force", "warm", "dense_run", "metadata"}
 """Options of train that are no settings of the run."""
 NEED_THE_DATA = {"budget", "target", "nmf_limit"}
 """Options of train that become settings once the data is read."""
