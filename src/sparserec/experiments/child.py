@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 
-def main(settings_path: str, folder: str, data_dir: str, threads: str, dense_run: str) -> int:
+def main(settings_path: str, folder: str, data_dir: str, threads: str, dense_run: str = "") -> int:
     """Train or resume; a run that is finished already is left as it is."""
     from sparserec.errors import SparserecError
     from sparserec.training.configure import build_config
