@@ -12,8 +12,9 @@ from small_run import blocks, small_config
 from sparserec.errors import DataError, RunError, SettingError, TrainingError
 from sparserec.training import checkpoint
 from sparserec.training.checkpoint import read_arrays, write_arrays
+from sparserec.training.configure import build_config, expand_recipe
 from sparserec.training.early_stop import EarlyStop
-from sparserec.training.recipe import Recipe
+from sparserec.training.recipe import RECIPES, Recipe
 from sparserec.training.reopen import reopen
 from sparserec.training.run import train_run
 from sparserec.training.tables import load_table
@@ -121,10 +122,20 @@ def test_early_stop_counts_only_once_patience_has_begun() -> None:
     assert (stop.best_epoch, stop.waited) == (6, 1)
 
 
+def test_recipes_of_the_paper_keep_its_rate() -> None:
+    rates = {name: expand_recipe({"recipe": name})["recipe"].get("learning_rate") for name in RECIPES}
+    assert rates == {"default": None, "paper-rate": 0.01, "paper": 0.01, "paper-yelp-lightgcn": 0.01}
+    assert Recipe().learning_rate == 0.08
+    published = build_config(
+        {"base": "xsimgcl", "preset": "published-yelp2018", "recipe": {"preset": "paper-rate"}}
+    )
+    assert published.recipe.learning_rate == 0.001  # a preset knows better than a recipe's name
+
+
 def test_recipe_rates() -> None:
     recipe = Recipe(epochs=3, learning_rate=0.01, final_learning_rate=0.0001)
     assert [recipe.rate(epoch, 3) for epoch in (1, 2, 3)] == pytest.approx([0.01, 0.001, 0.0001])
-    decayed = Recipe(final_learning_rate=None, rate_decay=0.5, rate_floor=0.003)
+    decayed = Recipe(learning_rate=0.01, final_learning_rate=None, rate_decay=0.5, rate_floor=0.003)
     assert [decayed.rate(epoch, 9) for epoch in (1, 2, 3)] == pytest.approx([0.01, 0.005, 0.003])
 
 
