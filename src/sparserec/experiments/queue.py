@@ -1,10 +1,9 @@
 """The one queue of long trainings: priority order, one at a time, resumable, quiet while a benchmark measures.
 
 A queue file is TOML: `results` (a JSONL file), `runs` (a folder), `[defaults]` settings, and `[[run]]` tables with a
-`name`, an optional `priority` (higher first), an optional `dense_run` (a run folder, beside the file; used once that
-run is finished) and settings that override the defaults. Each run is a child process, so
-that its memory is its own. When a benchmark takes the lock the child is asked to stop, writes a checkpoint, and is
-resumed later.
+`name`, an optional `priority` (higher first), an optional `dense_run` (a run folder, relative to the file; used once
+that run is finished) and settings that override the defaults. Each run is a child process, so that its memory is its
+own. When a benchmark takes the lock the child is asked to stop, writes a checkpoint, and is resumed later.
 """
 
 from __future__ import annotations

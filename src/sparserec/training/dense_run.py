@@ -11,7 +11,6 @@ from pathlib import Path
 
 from sparserec.errors import RunError, SettingError
 from sparserec.methods import PhaseResult, make_method
-from sparserec.table import Table
 from sparserec.training.config import RunConfig
 from sparserec.training.configure import differences
 from sparserec.training.reopen import reopen
@@ -25,7 +24,8 @@ class DenseRun:
     """What a method takes over from a finished dense run."""
 
     config: RunConfig
-    table: Table
+    model: Path
+    """File of its table, read when it is needed."""
     result: PhaseResult
     seconds: float
     steps: int
@@ -49,7 +49,8 @@ class DenseRun:
 
 
 def open_dense_run(folder: Path) -> DenseRun:
-    """Read a finished run of method `dense`."""
+    """A finished run of method `dense`."""
+    folder = Path(folder)
     try:
         run = reopen(folder)
     except RunError as error:
@@ -58,6 +59,6 @@ def open_dense_run(folder: Path) -> DenseRun:
         raise SettingError(f"--dense-run {folder}: holds method {run.config.method}, not dense")
     record = run.record
     return DenseRun(
-        run.config, run.table, PhaseResult(**record["epochs"][0]), record["seconds"]["train"], record["steps"],
+        run.config, folder / "model.safetensors", PhaseResult(**record["epochs"][0]), record["seconds"]["train"], record["steps"],
         record["memory"]["peak"]["train"], record["split"]["hash"],
     )  # fmt: skip

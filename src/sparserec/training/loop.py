@@ -104,7 +104,7 @@ class Loop:
         phase = self.method.next_phase(self.context, [])
         assert phase is not None
         result = replace(run.result, name=phase.name, kept=phase.kept)
-        save_table(self._phase_path(0), run.table)
+        save_table(self._phase_path(0), load_table(run.model))
         self._emit({"event": "phase", **asdict(result), "taken_from": run.config.digest()})
         self.state = LoopState(seconds=run.seconds, steps=run.steps, done=[result], events=self.state.events)
         self._save(None)

@@ -58,7 +58,8 @@ def train_run(
 ) -> Finished:
     """Train into a run folder. With `resume` a stopped run continues exactly where it was.
 
-    A `dense_run` takes the place of a method's first training. A caller that has read `source` itself hands on what it measured: `peaks` and the resident bytes before reading.
+    A `dense_run` takes the place of a method's first training. A caller that has read `source` itself hands on what
+    it measured: `peaks` and the resident bytes before reading.
     """
     began = time.perf_counter()
     return_large_blocks()
