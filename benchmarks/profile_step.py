@@ -14,7 +14,7 @@ import torch
 from measure import arguments, benchmark_lock, read_pairs, toy_pairs
 from ours import BASES, build, many_negatives, prepare, sample
 from sparserec.data import Batch, Interactions
-from sparserec.exploration import prune_and_regrow
+from sparserec.exploration import LargestScores, prune_and_regrow
 from sparserec.memory import return_large_blocks
 from sparserec.training.step import Stepper, propagate_all
 
@@ -113,13 +113,17 @@ def _wide_product(stepper: Stepper, dim: int) -> float:
     return min(_timed(lambda: matrix.multiply(block, out)) for _ in range(6))
 
 
+def _explore(stepper: Stepper, step: int) -> None:
+    prune_and_regrow(stepper.table, 0.3, step, LargestScores.accumulated(stepper.table))  # type: ignore[arg-type]
+
+
 def _around_a_step(stepper: Stepper, train: Interactions, batch: Batch) -> dict[str, float]:
     """Seconds of an exploration, and of ranking all items for all users with the propagation before it."""
     from sparserec.evaluation import top_items
 
     rng, explore = np.random.default_rng(2), []
     for number in range(3):
-        explore.append(_timed(lambda n=number: prune_and_regrow(stepper.table, 0.3, n + 10)))  # type: ignore[misc]
+        explore.append(_timed(lambda n=number: _explore(stepper, n + 10)))  # type: ignore[misc]
         sample(stepper.table, train, rng)  # type: ignore[arg-type]
         stepper.run(batch, 20 + number, 0.001)
     start = time.perf_counter()

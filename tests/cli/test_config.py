@@ -24,7 +24,7 @@ NEED_THE_DATA = {"budget", "target", "nmf_limit"}
 def test_defaults_are_filled_in(call: Callable) -> None:
     values = tomllib.loads(call("config", "show", "gowalla", "--base", "xsimgcl").stdout)
     assert values["data"] == "gowalla" and values["recipe"]["batch_size"] == 8000
-    assert values["base_settings"]["temperature"] == 0.15 and values["method_settings"]["explore_every"] == 5
+    assert values["base_settings"]["temperature"] == 0.15 and values["recipe"]["explorations"] == 20
 
 
 @pytest.mark.parametrize(

@@ -145,9 +145,17 @@ def test_too_sparse_factors_are_filled_over_epochs_up_to_the_exact_target() -> N
     matrix = rng.random((100, dim)) * (rng.random((100, dim)) < 0.05)
     matrix[0, 0] = matrix[-1, 0] = 1.0
     context = Context(
-        train, dim, 0.25, 40, 3, 0, lambda dim: InitialValues(0, "normal", 0.1, 0.1), factors(matrix)
+        train,
+        dim,
+        0.25,
+        40,
+        3,
+        0,
+        lambda dim: InitialValues(0, "normal", 0.1, 0.1),
+        factors(matrix),
+        explore_every=2,
     )
-    method, phase = make_method("sparserec", {"explore_every": 2, "candidate_ratio": 0.5}), Phase("train", 40)
+    method, phase = make_method("sparserec", {"candidate_ratio": 0.5}), Phase("train", 40)
     table = method.start(context, phase, None)
     assert isinstance(table, SparseTable)
     target, sizes, events = 400, [table.parameters()], []
@@ -164,9 +172,8 @@ def test_too_sparse_factors_are_filled_over_epochs_up_to_the_exact_target() -> N
     fills = [step for event, step in events if event == "fill"]
     assert fills == [3, 6] or fills == [3, 6, 9]  # at the ends of the first epochs
     assert sizes[fills[-1]] == target and set(sizes[fills[-1] :]) == {target}
-    assert [step for event, step in events if event == "explore"] == [
-        step for step in range(6, 61, 6) if step > fills[-1]
-    ]
+    explored = [step for event, step in events if event == "explore"]
+    assert explored == list(range(fills[-1] + 6, 61, 6)), "two epochs after the last fill, then every two"
 
 
 @pytest.mark.parametrize("count", [70, 71, 139, 300, 350])

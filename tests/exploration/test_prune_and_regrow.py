@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sparserec.exploration import (
     Exploration,
+    LargestScores,
     draw_candidates,
     fill_support,
     magnitude_share,
@@ -95,7 +96,7 @@ def test_quota_and_spill(
 def test_prune_and_regrow_hand_worked() -> None:
     table = table_of(SHAPE, EIGHT)
     accumulate(table, [0, 2], [[5, 4, -8, 1], [9, -3, 7, 2]])
-    done = prune_and_regrow(table, 0.5, step=10)
+    done = prune_and_regrow(table, 0.5, 10, LargestScores.accumulated(table))
     # Dropped: (0,1) (1,2) (2,0) (3,1). Four to grow, users' share .567: two and two.
     # Users' eligible: (0,1) 4 and (0,2) 8, both taken. Items': (2,0) 9, (2,1) 3, (2,3) 2: the first two.
     assert entries_of(table) == {
@@ -110,7 +111,7 @@ def test_keep_value_hand_worked() -> None:
     table = table_of(SHAPE, EIGHT)
     table.first[:] = np.arange(8)
     accumulate(table, [0, 2], [[5, 4, -8, 1], [9, -3, 7, 2]])
-    done = prune_and_regrow(table, 0.5, step=10, keep_value=True)
+    done = prune_and_regrow(table, 0.5, 10, LargestScores.accumulated(table), keep_value=True)
     kept = entries_of(table)
     assert kept[(0, 1)] == pytest.approx(-0.1) and kept[(2, 0)] == pytest.approx(-0.3)
     assert kept[(0, 2)] == kept[(2, 1)] == 0.0
@@ -123,7 +124,7 @@ def test_keep_value_hand_worked() -> None:
 def test_what_candidates_cannot_absorb_is_not_dropped() -> None:
     table = table_of(SHAPE, EIGHT)
     accumulate(table, [0], [[5, 4, -8, 1]])
-    prune_and_regrow(table, 0.5, step=10)
+    prune_and_regrow(table, 0.5, 10, LargestScores.accumulated(table))
     # Dropped: (0,1) .1, (1,2) .2, (2,0) .3, (3,1) .05. Eligible are (0,1) and (0,2) only, so two stay: the largest.
     assert set(entries_of(table)) == {(0, 0), (0, 3), (2, 2), (3, 3), (0, 1), (0, 2), (2, 0), (1, 2)}
     assert entries_of(table)[(2, 0)] == pytest.approx(-0.3)
@@ -132,7 +133,7 @@ def test_what_candidates_cannot_absorb_is_not_dropped() -> None:
 def test_first_fill_with_spill_hand_worked() -> None:
     table = table_of(SHAPE, {(0, 0): 0.9, (2, 1): -0.1})  # users' share .9
     accumulate(table, [0, 2, 3], [[1, 3, 2, 0], [4, 6, 5, 5], [7, 1, 1, 8]])
-    done = fill_support(table, target=8, step=5, largest_share=0.5)
+    done = fill_support(table, 8, 5, LargestScores.accumulated(table), largest_share=0.5)
     # Six are missing: users' .9 asks for 5, but half of their 3 inactive is 2. Items: 4 wanted, half of 7 is 4.
     assert set(entries_of(table)) == {(0, 0), (2, 1), (0, 1), (0, 2), (3, 3), (3, 0), (2, 2), (2, 3)}
     assert done == Exploration(dropped=0, grown=6, grown_users=2, regrown_at_once=0, active=8)
@@ -144,7 +145,7 @@ def test_fill_ends_even_when_little_is_left() -> None:
     table = table_of(shape, {(0, c): 1.0 for c in range(4)} | {(1, 0): 1.0})
     for _ in range(3):
         accumulate(table, [0, 1], np.ones((2, 4)))
-        fill_support(table, 8, 1, 0.25)
+        fill_support(table, 8, 1, LargestScores.accumulated(table), 0.25)
     assert table.parameters() == 8
 
 
@@ -221,7 +222,8 @@ def test_equals_the_slow_version(
     }
     kept, grown = slow_exploration(before, scores, shape.n_users, fraction, joint)
     accumulate(table, rows, gradient)
-    done = prune_and_regrow(table, fraction, 7, "joint" if joint else "tables", keep_value)
+    growth = LargestScores.accumulated(table)
+    done = prune_and_regrow(table, fraction, 7, growth, "joint" if joint else "tables", keep_value)
     after = places(table)
     assert len(after) == len(before) == done.active  # density is exact
     assert set(after) == kept | grown
@@ -253,7 +255,8 @@ def test_density_stays_exact_over_explorations(
     for step in (1, 2, 3):
         rows = draw_candidates(*counts, 1.0 if seed % 3 == 0 else ratio, "log", rng)
         accumulate(table, rows.tolist(), rng.standard_normal((len(rows), dim)))
-        prune_and_regrow(table, drop, step, "joint" if seed % 2 else "tables")
+        growth = LargestScores.accumulated(table)
+        prune_and_regrow(table, drop, step, growth, "joint" if seed % 2 else "tables")
         assert table.parameters() == len(set(entries_of(table))) == target
         for block, (_, size) in enumerate(shape.blocks):
             positions = table.positions[table.block(block)]
@@ -263,4 +266,4 @@ def test_density_stays_exact_over_explorations(
 
 def test_exploring_without_candidates_is_a_defect_of_the_caller() -> None:
     with pytest.raises(AssertionError, match="nothing was accumulated"):
-        prune_and_regrow(table_of(SHAPE, EIGHT), 0.3, 1)
+        LargestScores.accumulated(table_of(SHAPE, EIGHT))

@@ -34,8 +34,8 @@ from sparserec.training.step import Stepper
 
 DIM, DENSITY, NODES, BATCH, STEPS = 128, 0.125, 900, 48, 5
 OMEGA = (1 - DENSITY) / 4
-SETTINGS: dict[str, dict[str, Any]] = {"sparserec": {"init": "uniform", "explore_every": 4}}
-"""So that an exploration happens within the few steps; other methods run with their defaults."""
+SETTINGS: dict[str, dict[str, Any]] = {"sparserec": {"init": "uniform"}}
+"""Other methods run with their defaults."""
 WIDEST: dict[str, float] = {"taper": 2.0}
 """Budgets that a method says it holds at its widest; others hold one."""
 SPARSE_METHODS = [name for name, (kind, _) in METHODS.items() if getattr(kind, "sparse_state", False)]
@@ -129,7 +129,8 @@ def context_of(place: World, base: Recommender) -> Context:
     def initial(dim: int) -> Any:
         return base.initial(0, place.train.n_users, place.train.n_items, dim)
 
-    return Context(place.train, DIM, DENSITY, 20, 1, 0, initial, None)
+    # One exploration within the few steps.
+    return Context(place.train, DIM, DENSITY, 20, 1, 0, initial, None, explore_every=4)
 
 
 def growth(method_name: str, base_name: str, settings: dict[str, Any]) -> tuple[float, float, list[str]]:
@@ -187,7 +188,7 @@ def test_memory_grows_with_the_budget_in_wide_blocks(monkeypatch: pytest.MonkeyP
 def test_memory_grows_with_the_budget_from_a_factorisation(monkeypatch: pytest.MonkeyPatch) -> None:
     """The support starts too sparse here, so that the first fills are measured too."""
     block_width(16, monkeypatch)
-    grown, allowed, events = growth("sparserec", "lightgcn", {"explore_every": 4})
+    grown, allowed, events = growth("sparserec", "lightgcn", {})
     assert grown <= allowed and "fill" in events
 
 

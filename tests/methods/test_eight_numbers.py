@@ -7,6 +7,7 @@ import pytest
 from method_toy import small_context
 
 from sparserec.exploration import (
+    LargestScores,
     fill_uniformly,
     largest_row_minimum,
     largest_support,
@@ -60,7 +61,7 @@ def test_dsl_moves_the_mask_and_leaves_moments_alone(fraction: float) -> None:
 @pytest.mark.parametrize("fraction", AFTER)
 def test_rigl_moves_the_same_way_and_empties_moments_of_new_entries(fraction: float) -> None:
     table = sparse_eight()
-    prune_and_regrow(table, fraction, 10, "joint", keep_value=True)
+    prune_and_regrow(table, fraction, 10, LargestScores.accumulated(table), "joint", keep_value=True)
     positions, values = AFTER[fraction]
     assert table.positions.tolist() == positions
     np.testing.assert_allclose(table.values, values)
@@ -131,8 +132,8 @@ def test_filling_keeps_what_is_there_and_is_uniform_elsewhere() -> None:
 
 def test_static_never_moves_and_rigl_stops_before_the_end() -> None:
     shape = Shape(6, 4, 8, 8)
-    context = small_context(shape, 0.25)
-    method = make_method("rigl", {"explore_every": 1})
+    context = small_context(shape, 0.25, explore_every=1)
+    method = make_method("rigl")
     phase = Phase("train", 10)
     table = method.start(context, phase, None)
     assert isinstance(table, SparseTable) and table.parameters() == 20

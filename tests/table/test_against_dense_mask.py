@@ -14,7 +14,7 @@ import torch
 
 from sparserec.data import Batch, Interactions, Sampler
 from sparserec.data.ids import IdMap
-from sparserec.exploration import draw_candidates, prune_and_regrow, uniform_support
+from sparserec.exploration import LargestScores, draw_candidates, prune_and_regrow, uniform_support
 from sparserec.graph import build_adjacency
 from sparserec.recommenders import make_recommender
 from sparserec.table import InitialValues, Shape, SparseTable
@@ -138,7 +138,7 @@ def test_sparse_is_dense_times_mask(width: int, ratio: float, cumulative: bool, 
         loss = stepper.run(batch, step, RATE)
         assert loss == pytest.approx(twin.step(batch, cumulative), rel=1e-5)
         if step % 5 == 0:
-            prune_and_regrow(table, 0.3, step)
+            prune_and_regrow(table, 0.3, step, LargestScores.accumulated(table))
             twin.explore(0.3)
         rows, columns, values = table.entries()
         assert len(rows) == twin.mask.sum() == 120

@@ -45,8 +45,8 @@ def train_smaller(folder: Path) -> None:
 
 
 def small_config(**changes: object) -> RunConfig:
-    recipe = Recipe(epochs=6, batch_size=100, validate_every=2)
-    method_settings = {"explore_every": 1, "nmf_iterations": 5}
+    recipe = Recipe(epochs=6, batch_size=100, validate_every=2, explore_every=1)
+    method_settings = {"nmf_iterations": 5}
     values = {
         "data": "blocks",
         "dim": 24,

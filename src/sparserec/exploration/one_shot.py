@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparserec.exploration.init import counts_per_block, draw_distinct
-from sparserec.exploration.prune_and_regrow import Scope
-from sparserec.exploration.select import take_largest
+from sparserec.exploration.select import Scope, take_largest
 from sparserec.table import Shape
 
 
@@ -62,11 +61,23 @@ def fill_uniformly(
     missing = target - sum(map(len, support))
     if missing <= 0:
         return support
-    free = [shape.n_rows * width - len(block) for block, (_, width) in zip(support, shape.blocks)]
-    filled = []
-    for block, size, count in zip(support, free, counts_per_block(free, missing, rng)):
-        ranks = draw_distinct(size, count, rng)  # the how-many-th inactive position of the block
+    whole = [(0, shape.n_rows * width) for _, width in shape.blocks]
+    added = draw_inactive(whole, support, missing, rng)
+    return [np.sort(np.concatenate(pair)) for pair in zip(support, added)]
+
+
+def draw_inactive(
+    ranges: list[tuple[int, int]], active: list[np.ndarray], count: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """`count` positions that are not active, drawn uniformly over a range of every block; ascending per block."""
+    inside = [
+        block[np.searchsorted(block, low) : np.searchsorted(block, high)] - low
+        for block, (low, high) in zip(active, ranges)
+    ]
+    free = [high - low - len(block) for block, (low, high) in zip(inside, ranges)]
+    drawn = []
+    for block, size, number, (low, _) in zip(inside, free, counts_per_block(free, count, rng), ranges):
+        ranks = draw_distinct(size, number, rng)  # the how-many-th inactive position of the range
         before = block - np.arange(len(block), dtype=np.int32)  # inactive ones in front of each active one
-        new = ranks + np.searchsorted(before, ranks, side="right")
-        filled.append(np.sort(np.concatenate([block, new.astype(np.int32)])))
-    return filled
+        drawn.append((low + ranks + np.searchsorted(before, ranks, side="right")).astype(np.int32))
+    return drawn

@@ -1,22 +1,20 @@
-"""One exploration: drop the smallest active entries, activate the inactive ones with the largest gradients.
+"""One exploration: drop the smallest active entries, activate as many inactive ones that a growth chooses.
 
-Everything is exact: as many entries are grown as were dropped, ties are broken by (block, row, column).
+Everything is exact: as many entries are grown as were dropped, ties are broken by (block, row, column). What makes a
+method is where its scores come from, and they are arguments: `growth` (exploration/growth.py) says which entries may
+grow and which do, `drop_scores` which entries go first.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
-from numba import njit, prange
 
-from sparserec.exploration.select import mark_smallest, take_largest
+from sparserec.exploration.growth import Growth
+from sparserec.exploration.select import Scope, mark_smallest
 from sparserec.table import SparseTable
-
-Scope = Literal["tables", "joint"]
-"""Prune and regrow users and items apart (with the magnitude split), or rank the stacked table as one."""
 
 
 @dataclass(frozen=True)
@@ -46,36 +44,22 @@ def magnitude_share(table: SparseTable) -> float:
     return sums[0] / (sums[0] + sums[1]) if sums[0] + sums[1] > 0 else 0.5
 
 
-def mark_dropped(table: SparseTable, fraction: float, scope: Scope = "tables") -> np.ndarray:
-    """True for the entries to drop: round(fraction * active) of smallest magnitude, per table or jointly."""
+def mark_dropped(
+    table: SparseTable, fraction: float, scope: Scope = "tables", scores: np.ndarray | None = None
+) -> np.ndarray:
+    """True for the entries to drop: round(fraction * active) of smallest score, per table or jointly.
+
+    Scores are aligned with the entries and compared by magnitude; None is the values.
+    """
+    scores = table.values if scores is None else scores
     dropped = np.zeros(len(table.values), bool)
     parts = entry_segments(table)
     if scope == "joint":
         parts = (np.stack([table.bounds[:-1], table.bounds[1:]], axis=1),)  # type: ignore[assignment]
     for segments in parts:
-        mark_smallest(
-            table.values, segments, round(fraction * int((segments[:, 1] - segments[:, 0]).sum())), dropped
-        )
+        count = round(fraction * int((segments[:, 1] - segments[:, 0]).sum()))
+        mark_smallest(scores, segments, count, dropped)
     return dropped
-
-
-def score_candidates(table: SparseTable, active: np.ndarray) -> tuple[int, int]:
-    """Turn the accumulator into scores in place: |gradient| where an entry may grow, -1 where it is active.
-
-    Returns how many entries of users and of items are eligible.
-    """
-    held = table.candidates
-    assert held is not None, "nothing was accumulated"
-    np.abs(held.accumulated, out=held.accumulated)
-    place = np.full(table.shape.n_rows, -1, np.int32)
-    place[held.rows] = np.arange(len(held.rows), dtype=np.int32)
-    for index, (start, width) in enumerate(table.shape.blocks):
-        part = table.block(index)
-        _exclude(
-            table.positions[part], active[part], place, width, held.accumulated[:, start : start + width]
-        )
-    user_rows = int(np.searchsorted(held.rows, table.shape.n_users))
-    return _count_eligible(held.accumulated[:user_rows]), _count_eligible(held.accumulated[user_rows:])
 
 
 def split_quota(total: int, user_share: float, eligible_users: int, eligible_items: int) -> tuple[int, int]:
@@ -86,43 +70,29 @@ def split_quota(total: int, user_share: float, eligible_users: int, eligible_ite
     return users, items
 
 
-def choose_grown(table: SparseTable, users: int, items: int) -> list[np.ndarray]:
-    """Positions per block with the largest scores; call after score_candidates."""
-    held, blocks = table.candidates, table.shape.blocks
-    assert held is not None
-    user_rows = int(np.searchsorted(held.rows, table.shape.n_users))
-    of_users = take_largest(held.accumulated, held.rows, (0, user_rows), blocks, users)
-    of_items = take_largest(held.accumulated, held.rows, (user_rows, len(held.rows)), blocks, items)
-    return [np.concatenate(pair) for pair in zip(of_users, of_items)]
-
-
-def choose_grown_jointly(table: SparseTable, count: int) -> list[np.ndarray]:
-    """The same over the stacked table as one ranking."""
-    held = table.candidates
-    assert held is not None
-    return take_largest(held.accumulated, held.rows, (0, len(held.rows)), table.shape.blocks, count)
-
-
 def prune_and_regrow(
-    table: SparseTable, drop_fraction: float, step: int, scope: Scope = "tables", keep_value: bool = False
+    table: SparseTable,
+    drop_fraction: float,
+    step: int,
+    growth: Growth,
+    scope: Scope = "tables",
+    keep_value: bool = False,
+    drop_scores: np.ndarray | None = None,
 ) -> Exploration:
-    """Drop, then grow exactly as many. The split between the tables is measured before anything is dropped.
-
-    The candidates are spent: new ones must be set before the next exploration.
-    """
+    """Drop, then grow exactly as many. The split between the tables is measured before anything is dropped."""
     share = magnitude_share(table)
-    dropped = mark_dropped(table, drop_fraction, scope)
-    count = int(dropped.sum())
+    dropped = mark_dropped(table, drop_fraction, scope, drop_scores)
     keep = ~dropped
-    eligible = score_candidates(table, keep)
-    count = min(count, sum(eligible))
+    eligible = growth.offer(table, keep)
+    count = min(int(dropped.sum()), sum(eligible))
     if scope == "joint":
-        grown = choose_grown_jointly(table, count)
+        grown = growth.take((0, table.shape.n_rows), count)
     else:
-        grown = choose_grown(table, *split_quota(count, share, *eligible))
-    table.set_candidates(None)  # given back before the arrays of the table are rebuilt
+        grown = _take_apart(table, growth, split_quota(count, share, *eligible))
+    growth.release()  # given back before the arrays of the table are rebuilt
     returning = _returning(table, dropped, grown)
-    _keep_largest_dropped(table, dropped & ~returning, keep, int(dropped.sum()) - count)
+    scores = table.values if drop_scores is None else drop_scores
+    _keep_largest_dropped(scores, dropped & ~returning, keep, int(dropped.sum()) - count)
     if keep_value:
         keep |= returning
         grown = [
@@ -133,20 +103,29 @@ def prune_and_regrow(
     return _report(table, count, grown, int(returning.sum()))
 
 
-def fill_support(table: SparseTable, target: int, step: int, largest_share: float = 0.25) -> Exploration:
-    """Grow towards `target` active entries, by at most a share of what the candidates have inactive.
+def _take_apart(table: SparseTable, growth: Growth, counts: tuple[int, int]) -> list[np.ndarray]:
+    """Grown positions per block: so many of users' rows, so many of items'."""
+    n_users = table.shape.n_users
+    of_users = growth.take((0, n_users), counts[0])
+    of_items = growth.take((n_users, table.shape.n_rows), counts[1])
+    return [np.concatenate(pair) for pair in zip(of_users, of_items)]
 
-    One fill at once would make the sampled rows dense and leave the others empty. The candidates are spent.
+
+def fill_support(
+    table: SparseTable, target: int, step: int, growth: Growth, largest_share: float = 0.25
+) -> Exploration:
+    """Grow towards `target` active entries, by at most a share of what may grow.
+
+    One fill at once would make the sampled rows dense and leave the others empty.
     """
     share = magnitude_share(table)
     keep = np.ones(len(table.values), bool)
-    eligible = score_candidates(table, keep)
+    eligible = growth.offer(table, keep)
     limits = [
         math.ceil(largest_share * count) for count in eligible
     ]  # rounded up, or the last few never come
-    users, items = split_quota(target - len(table.values), share, *limits)
-    grown = choose_grown(table, users, items)
-    table.set_candidates(None)
+    grown = _take_apart(table, growth, split_quota(target - len(table.values), share, *limits))
+    growth.release()
     table.change_support(keep, grown, step)
     return _report(table, 0, grown, 0)
 
@@ -166,29 +145,10 @@ def _returning(table: SparseTable, dropped: np.ndarray, grown: list[np.ndarray])
     return returning
 
 
-def _keep_largest_dropped(table: SparseTable, waiting: np.ndarray, keep: np.ndarray, count: int) -> None:
-    """When the candidates cannot take all that was dropped, the largest dropped entries stay: density is exact."""
+def _keep_largest_dropped(scores: np.ndarray, waiting: np.ndarray, keep: np.ndarray, count: int) -> None:
+    """When not all that was dropped can be grown elsewhere, the largest dropped entries stay: density is exact."""
     if count <= 0:
         return
     entries = np.flatnonzero(waiting)
-    order = np.lexsort((entries, -np.abs(table.values[entries])))
+    order = np.lexsort((entries, -np.abs(scores[entries])))
     keep[entries[order[:count]]] = True
-
-
-@njit(cache=True, parallel=True)
-def _exclude(
-    positions: np.ndarray, active: np.ndarray, place: np.ndarray, width: int, scores: np.ndarray
-) -> None:
-    for e in prange(len(positions)):
-        index = place[positions[e] // width]
-        if index >= 0 and active[e]:
-            scores[index, positions[e] % width] = np.float32(-1.0)
-
-
-@njit(cache=True)
-def _count_eligible(scores: np.ndarray) -> int:
-    count = 0
-    for index in range(scores.shape[0]):
-        for column in range(scores.shape[1]):
-            count += scores[index, column] >= 0
-    return count

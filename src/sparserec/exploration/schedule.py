@@ -11,6 +11,14 @@ def cosine_drop_fraction(step: int, last_step: int, start: float, floor: float =
     return floor + (start - floor) * 0.5 * (1.0 + math.cos(math.pi * progress))
 
 
-def explores_after(step: int, every_steps: int, last_step: int) -> bool:
-    """Whether an exploration follows update `step` (1 is the first); none at the very end, nothing could be learnt."""
-    return step % every_steps == 0 and step < last_step
+def interval_of(explorations: int, last_step: int) -> int:
+    """Steps between explorations so that at least as many as asked for happen before `last_step`; 1 at the least."""
+    return max(1, last_step // (explorations + 1))
+
+
+def explores_after(step: int, interval: int, last_step: int, since: int = 0) -> bool:
+    """Whether an exploration follows update `step` (1 is the first), `interval` steps after step `since`.
+
+    None at the very end: nothing could be learnt any more.
+    """
+    return (step - since) % interval == 0 and since < step < last_step

@@ -6,8 +6,13 @@ value. Histograms of parts add up, which is what lets blocks live in different p
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numba import njit
+
+Scope = Literal["tables", "joint"]
+"""Choose among users and among items apart, or rank the stacked table as one."""
 
 MAGNITUDE = 0x7FFFFFFF
 SIGN = 0x80000000

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sparserec.data import Interactions
+from sparserec.exploration import interval_of
 from sparserec.exploration.nmf import Factors, StoredFactors
 from sparserec.graph import automatic_width
 from sparserec.settings import Settings
@@ -71,6 +72,16 @@ class Context:
     """Validation score of a table, for methods that choose by it; None when the split has no validation part."""
     record: Callable[..., None] = ignore
     """Adds a line to the run's record from `start`, as `Moment.record` does after a step."""
+    explorations: int = 20
+    """How often a method that explores does so in one training (of the recipe, the same for all methods)."""
+    explore_every: int | None = None
+    """Epochs between explorations instead, as papers count them."""
+
+    def exploration_interval(self, last_step: int) -> int:
+        """Steps between explorations of a training that explores until `last_step`."""
+        if self.explore_every is not None:
+            return self.explore_every * self.steps_per_epoch
+        return interval_of(self.explorations, last_step)
 
     def shape(self, dim: int | None = None) -> Shape:
         """Shape of a table of this run, with the automatic block width."""

@@ -3,7 +3,7 @@
 released: users and items are one table under a mask; the smallest active entries are dropped and the entries with
 the largest gradient of the last batch activated. Masks are applied to values only, so every entry has a gradient and
 Adam moments at all times: the state is dense, and the ledger says so. described: the two tables are pruned apart,
-regrowth is split by their magnitudes, and moments exist on active entries only (their own age corrects Adam); the last
+regrowth is split by their magnitudes, regrown entries start at 0, and moments exist on active entries only (their own age corrects Adam); the last
 batch's gradient is still dense. Both start from exactly the budget of positions (the code draws each with probability
 `density`), explore to the end, and are restored to the best validation epoch (the code reports the best test epoch).
 """
@@ -43,8 +43,6 @@ class DSLSettings(Settings):
     """Share of active entries dropped at the first exploration."""
     drop_floor: float = Field(0.005, ge=0, lt=1)
     """What the share falls to at the end, along half a cosine."""
-    explore_every: int = Field(3, ge=1)
-    """Epochs between explorations; the code's 3000 batches of 1024 are 2.5 epochs of its Yelp2018."""
 
 
 class DSL(Unchanging):
@@ -75,11 +73,18 @@ class DSL(Unchanging):
         return MaskedTable.create(shape, support, context.initial(context.dim))
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
-        settings, every = self.settings, self.settings.explore_every * moment.steps_per_epoch
+        settings, interval = self.settings, context.exploration_interval(moment.last_step)
         if isinstance(table, SparseTable):
-            rule = Rule(every, moment.last_step, settings.drop_fraction, settings.drop_floor, "tables")
+            rule = Rule(
+                interval=interval,
+                last_step=moment.last_step,
+                drop_fraction=settings.drop_fraction,
+                floor=settings.drop_floor,
+                scope="tables",
+                keep_value=False,  # "regrown entries start at zero"
+            )
             explore_by_last_gradient(table, moment, rule)
-        elif explores_after(moment.step, every, moment.last_step):
+        elif explores_after(moment.step, interval, moment.last_step):
             assert isinstance(table, MaskedTable)
             fraction = cosine_drop_fraction(
                 moment.step, moment.last_step, settings.drop_fraction, settings.drop_floor

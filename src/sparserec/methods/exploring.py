@@ -7,13 +7,14 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from sparserec.exploration import (
+    LargestScores,
+    Scope,
     active_target,
     cosine_drop_fraction,
     explores_after,
     prune_and_regrow,
     uniform_support,
 )
-from sparserec.exploration.prune_and_regrow import Scope
 from sparserec.methods.base import Context, Moment
 from sparserec.table import SparseTable
 
@@ -24,12 +25,15 @@ SUPPORT = 3  # purpose, so that draws from one seed are independent
 class Rule:
     """When to explore, how much to drop and how entries are compared."""
 
-    every_steps: int
+    interval: int
+    """Steps between explorations."""
     last_step: int
     """No exploration from here on; the drop fraction has fallen to its floor."""
     drop_fraction: float
     floor: float
     scope: Scope
+    keep_value: bool
+    """An entry dropped and regrown at once keeps value and moments."""
 
 
 def uniform_table(context: Context) -> SparseTable:
@@ -46,11 +50,12 @@ def watch_last_gradient(table: SparseTable) -> None:
 
 
 def explore_by_last_gradient(table: SparseTable, moment: Moment, rule: Rule) -> None:
-    """Drop and regrow when it is time; an entry dropped and regrown at once keeps value and moments."""
-    if not explores_after(moment.step, rule.every_steps, rule.last_step):
+    """Drop and regrow when it is time."""
+    if not explores_after(moment.step, rule.interval, rule.last_step):
         return
     fraction = cosine_drop_fraction(moment.step, rule.last_step, rule.drop_fraction, rule.floor)
-    done = prune_and_regrow(table, fraction, moment.step, rule.scope, keep_value=True)
+    growth = LargestScores.accumulated(table)
+    done = prune_and_regrow(table, fraction, moment.step, growth, rule.scope, rule.keep_value)
     moment.record("explore", drop_fraction=fraction, **asdict(done))
-    if moment.step + rule.every_steps < rule.last_step:
+    if moment.step + rule.interval < rule.last_step:
         watch_last_gradient(table)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparserec.exploration import active_target, largest_support
-from sparserec.exploration.prune_and_regrow import Scope
+from sparserec.exploration import Scope, active_target, largest_support
 from sparserec.methods.base import Context, Phase, PhaseResult
 from sparserec.methods.plain import Unchanging
 from sparserec.settings import Settings

@@ -4,14 +4,14 @@ As in the released code: the fraction to drop starts at .3, exploration ends at 
 dropped and regrown at once keeps its value, and truly new entries start at 0 with empty moments. Ours differs where a
 table is not a network: the stacked table is one layer (there is no layer-wise density to choose), the fraction falls
 along half a cosine (the paper's; the code's flag defaults to constant), moments are Adam's with an own age per entry
-(theirs is SGD with momentum), and the batch that decides an exploration is also learnt from (theirs skips it).
+(theirs is SGD with momentum), explorations are counted per training (theirs: every 100 steps), and the batch that decides an exploration is also learnt from (theirs skips it).
 """
 
 from __future__ import annotations
 
 from pydantic import Field
 
-from sparserec.exploration.prune_and_regrow import Scope
+from sparserec.exploration import Scope
 from sparserec.methods.base import Context, Moment, Phase
 from sparserec.methods.exploring import Rule, explore_by_last_gradient, uniform_table, watch_last_gradient
 from sparserec.methods.plain import OneTraining
@@ -22,8 +22,6 @@ from sparserec.table import SparseTable, Table
 class RigLSettings(Settings):
     drop_fraction: float = Field(0.3, ge=0, lt=1)
     """Share of active entries dropped at the first exploration."""
-    explore_every: int = Field(1, ge=1)
-    """Epochs between explorations; RigL's 100 steps are about one epoch of Gowalla in batches of 8000."""
     explore_until: float = Field(0.75, gt=0, le=1)
     """Share of the training after which the support stays fixed."""
     scope: Scope = "joint"
@@ -45,12 +43,14 @@ class RigL(OneTraining):
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         assert isinstance(table, SparseTable)
         settings = self.settings
+        last_step = round(settings.explore_until * moment.last_step)
         rule = Rule(
-            every_steps=settings.explore_every * moment.steps_per_epoch,
-            last_step=round(settings.explore_until * moment.last_step),
+            interval=context.exploration_interval(last_step),
+            last_step=last_step,
             drop_fraction=settings.drop_fraction,
             floor=0.0,
             scope=settings.scope,
+            keep_value=True,
         )
         explore_by_last_gradient(table, moment, rule)
         return False

@@ -1,6 +1,6 @@
 """sparserec: dynamic sparse training with an NMF mask, cumulative gradients and sampled candidates (arXiv 2411.12205).
 
-The support starts where a non-negative factorisation of the interactions is not zero. Every few epochs the smallest
+The support starts where a non-negative factorisation of the interactions is not zero. Every now and then the smallest
 active entries of each table are dropped and as many inactive entries of sampled rows, those with the largest
 accumulated gradient, take their place. Gradients exist for active entries and sampled rows only. Where the paper is
 silent or contradicts itself, docs/paper-notes.md says what we do and which setting switches it.
@@ -15,6 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from sparserec.exploration import (
+    LargestScores,
     Reading,
     active_target,
     cosine_drop_fraction,
@@ -26,13 +27,14 @@ from sparserec.exploration import (
     uniform_support,
 )
 from sparserec.methods.base import Context, Moment, Phase
+from sparserec.methods.exploring import SUPPORT
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
 from sparserec.table import SparseTable, Table
 
-CANDIDATES, SUPPORT = 2, 3  # purposes, so that draws from one seed are independent
+CANDIDATES = 2  # purpose, so that draws from one seed are independent
 FILL_DEADLINE = 1 / 3
-"""Share of the epochs after which a support that is still below the budget takes all it can at once."""
+"""Share of the steps after which a support that is still below the budget takes all it can at once."""
 
 
 class SparseRecSettings(Settings):
@@ -42,8 +44,6 @@ class SparseRecSettings(Settings):
     """Rank inactive entries by the gradient summed since the last exploration, or by the last batch's."""
     drop_fraction: float = Field(0.3, ge=0, lt=1)
     """Share of active entries dropped at the first exploration; falls to 0 along half a cosine."""
-    explore_every: int = Field(5, ge=1)
-    """Epochs between explorations."""
     candidate_ratio: float | None = Field(None, gt=0, le=1)
     """Share of rows whose inactive entries are looked at; default (1 - density) / 4, the paper's h/2."""
     candidates: Reading = "log"
@@ -51,7 +51,8 @@ class SparseRecSettings(Settings):
     nmf_iterations: int = Field(50, ge=1)
     """Iterations of coordinate descent."""
     fill_share: float = Field(0.25, gt=0, le=1)
-    """While NMF gave fewer entries than the budget: largest share of the candidates' inactive entries filled per epoch."""
+    """While NMF gave fewer entries than the budget: largest share of the candidates' inactive entries filled at once, after
+    every epoch, or sooner where explorations are less than an epoch apart."""
     keep_value: bool = False
     """An entry dropped and regrown at once keeps its value instead of starting at 0."""
 
@@ -83,19 +84,34 @@ class SparseRec(OneTraining):
         table.set_candidates(rows, self.settings.growth == "cumulative")
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+        """Fill up to the budget, then explore; an interval begins where the support last changed."""
         assert isinstance(table, SparseTable)
-        settings, target = self.settings, active_target(table.shape, context.density)
+        target, interval = (
+            active_target(table.shape, context.density),
+            context.exploration_interval(moment.last_step),
+        )
         if table.parameters() < target:
-            if not moment.ends_epoch:
-                return False
-            share = settings.fill_share if moment.epoch < moment.phase.epochs * FILL_DEADLINE else 1.0
-            done = fill_support(table, target, moment.step, share)
-            moment.record("fill", **asdict(done))
-        elif explores_after(moment.step, settings.explore_every * moment.steps_per_epoch, moment.last_step):
-            fraction = cosine_drop_fraction(moment.step, moment.last_step, settings.drop_fraction)
-            done = prune_and_regrow(table, fraction, moment.step, keep_value=settings.keep_value)
-            moment.record("explore", drop_fraction=fraction, **asdict(done))
+            changed = self._fill(table, moment, target, min(interval, moment.steps_per_epoch))
         else:
-            return False
-        self._new_candidates(context, table, moment.step)
+            changed = self._explore(table, moment, interval)
+        if changed and (table.parameters() < target or moment.step + interval < moment.last_step):
+            self._new_candidates(context, table, moment.step)  # else nothing will ask for them any more
         return False
+
+    def _fill(self, table: SparseTable, moment: Moment, target: int, interval: int) -> bool:
+        due = explores_after(moment.step, interval, moment.last_step, table.changed_at)
+        if not (due or moment.step == moment.last_step):  # whatever the length, the budget is reached
+            return False
+        share = self.settings.fill_share if moment.step < moment.last_step * FILL_DEADLINE else 1.0
+        done = fill_support(table, target, moment.step, LargestScores.accumulated(table), share)
+        moment.record("fill", **asdict(done))
+        return True
+
+    def _explore(self, table: SparseTable, moment: Moment, interval: int) -> bool:
+        if not explores_after(moment.step, interval, moment.last_step, table.changed_at):
+            return False
+        fraction = cosine_drop_fraction(moment.step, moment.last_step, self.settings.drop_fraction)
+        growth = LargestScores.accumulated(table)
+        done = prune_and_regrow(table, fraction, moment.step, growth, keep_value=self.settings.keep_value)
+        moment.record("explore", drop_fraction=fraction, **asdict(done))
+        return True

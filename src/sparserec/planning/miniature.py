@@ -78,6 +78,7 @@ def make_context(config: RunConfig, train: Interactions, method: Method, recomme
     return Context(
         train=train, dim=dim, density=config.density, epochs=config.recipe.epochs, steps_per_epoch=10, seed=seed,
         initial=lambda width: recommender.initial(seed, users, items, width), factors=factors,
+        explorations=config.recipe.explorations, explore_every=config.recipe.explore_every,
     )  # fmt: skip
 
 

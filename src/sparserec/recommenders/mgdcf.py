@@ -51,7 +51,9 @@ class MGDCFSettings(Settings):
     decay: float = Field(1e-4, ge=0)
     """Weight of half the squared outputs (with `loss = bpr`: of the batch's layer-0 rows), divided by the batch size."""
     decay_rows: Literal["all", "batch"] = "batch"
-    """Outputs in the decay: all nodes', as published, or the batch's, scaled up to stand for all."""
+    """Outputs in the decay: all nodes', as published, or the batch's, scaled up to stand for all. The batch's are biased
+    towards active users: in batches of 8000 edges of Gowalla a user with 6 interactions gets .3 of the published decay,
+    one with 500 gets 4.9 times it. `all` propagates every block once more."""
 
 
 class MGDCF:

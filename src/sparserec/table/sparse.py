@@ -154,6 +154,11 @@ class SparseTable:
             ]
         )
 
+    @property
+    def changed_at(self) -> int:
+        """The step after which the support last changed, 0 for the first one."""
+        return self.cohorts.births[-1]
+
     def parameters(self) -> int:
         return len(self.values)
 

@@ -45,7 +45,13 @@ class Prepared:
     sampler: Sampler
 
     def stepper(self, table: Table) -> Stepper:
-        return Stepper(self.recommender, self.graph, table, self.config.seed)
+        return Stepper(
+            self.recommender,
+            self.graph,
+            table,
+            self.config.seed,
+            weight_decay=self.config.recipe.weight_decay,
+        )
 
     def validate(self, table: Table) -> dict[str, float]:
         """Metrics on the validation part; test items play no role."""
@@ -100,7 +106,7 @@ def prepare(
     context = Context(
         train=split.train, dim=config.dim, density=config.density, epochs=config.recipe.epochs,
         steps_per_epoch=sampler.steps_per_epoch, seed=config.seed, initial=_initial(recommender, split, config.seed),
-        factors=factors,
+        factors=factors, explorations=config.recipe.explorations, explore_every=config.recipe.explore_every,
     )  # fmt: skip
     return Prepared(config, source.report, split, graph, recommender, method, context, sampler)
 

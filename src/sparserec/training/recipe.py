@@ -31,6 +31,14 @@ class Recipe(Settings):
     patience_from: float = Field(0.6, ge=0, le=1)
     """Share of the epochs after which patience begins to count."""
 
+    explorations: int = Field(20, ge=1)
+    """How often methods that explore do so in one training, spread evenly over its steps whatever its length."""
+    explore_every: int | None = Field(None, ge=1)
+    """Epochs between explorations, as papers count them, instead of a number of explorations."""
+    weight_decay: float = Field(0.0, ge=0)
+    """Adam's own (coupled) weight decay on every table entry, the paper's words taken literally; bases decay the rows of
+    the batch instead, which base_settings.decay=0 turns off. At the paper's 1e-4 nothing is learnt (docs/log.md)."""
+
     def rate(self, epoch: int, epochs: int, first: float | None = None) -> float:
         """Learning rate of an epoch (1 is the first) in a training of `epochs` that starts at `first`."""
         first = self.learning_rate if first is None else first
@@ -46,6 +54,7 @@ class Recipe(Settings):
 
 _PAPER = {
     "epochs": 500, "learning_rate": 0.01, "final_learning_rate": None, "rate_decay": 0.995, "rate_floor": 5e-4,
+    "explore_every": 5,
 }  # fmt: skip
 RECIPES: dict[str, dict[str, Any]] = {
     "default": {},

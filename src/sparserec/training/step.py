@@ -25,6 +25,8 @@ class Stepper:
     seed: int
     backend: Backend = "auto"
     dtype: torch.dtype = torch.float32
+    weight_decay: float = 0.0
+    """Adam's coupled decay on every entry, beside what the recommender decays."""
     filter: ColumnFilter = field(init=False)
     largest_rows: int = field(init=False, default=0)
     _spare: np.ndarray | None = field(init=False, default=None)
@@ -41,9 +43,9 @@ class Stepper:
         change = self.recommender.perturb(self.seed, step, graph, table.shape.dim)
         filters.begin(rows.rows, change.weights, change.transposed_weights)
         loss = self._loss(rows, change, step)
-        row_decay = np.zeros(graph.n_nodes, np.float32)
-        row_decay[rows.rows] = loss.ego_decay * rows.counts
-        penalty = table.ego_penalty(row_decay) if loss.ego_decay else 0.0
+        row_decay = np.full(graph.n_nodes, self.weight_decay, np.float32)
+        row_decay[rows.rows] += loss.ego_decay * rows.counts
+        penalty = table.ego_penalty(row_decay) if loss.ego_decay or self.weight_decay else 0.0
         update = Update(step, learning_rate, row_decay, change.dropout)
         everywhere = None
         for block, (start, width) in enumerate(table.shape.blocks):

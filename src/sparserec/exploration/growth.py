@@ -1,0 +1,108 @@
+"""Where entries may grow, and which of them do: by the largest score of sampled rows, or at random."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numba import njit, prange
+
+from sparserec.exploration.one_shot import draw_inactive
+from sparserec.exploration.select import take_largest
+from sparserec.table import SparseTable
+
+
+class Growth(Protocol):
+    """One choice of entries to activate: `offer` once, then `take` for ranges of rows, then `release`."""
+
+    def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
+        """How many entries of users and of items may grow while those marked in `active` (bool, per entry) stay."""
+
+    def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
+        """Positions per block, ascending, of `count` entries to activate in this half-open range of rows."""
+
+    def release(self) -> None:
+        """Give back what the choice needed."""
+
+
+class LargestScores:
+    """The entries of some rows with the largest scores: RigL's last gradient, SparseRec's sum of gradients."""
+
+    def __init__(self, rows: np.ndarray, scores: np.ndarray) -> None:
+        """`rows` (int32, ascending) and their scores (float32, a row each), which are overwritten."""
+        self.rows, self.scores = rows, scores
+        self.blocks: list[tuple[int, int]] = []
+
+    @classmethod
+    def accumulated(cls, table: SparseTable) -> LargestScores:
+        """By what the table has accumulated for its candidates; it is spent, the table has no candidates after."""
+        held = table.candidates
+        assert held is not None, "nothing was accumulated"
+        table.set_candidates(None)
+        return cls(held.rows, held.accumulated)
+
+    def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
+        """Scores become magnitudes in place, -1 where an entry is active."""
+        np.abs(self.scores, out=self.scores)
+        place = np.full(table.shape.n_rows, -1, np.int32)
+        place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+        self.blocks = table.shape.blocks
+        for index, (start, width) in enumerate(self.blocks):
+            part = table.block(index)
+            scores = self.scores[:, start : start + width]
+            _exclude(table.positions[part], active[part], place, width, scores)
+        first_item = int(np.searchsorted(self.rows, table.shape.n_users))
+        return _count_eligible(self.scores[:first_item]), _count_eligible(self.scores[first_item:])
+
+    def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
+        first, last = np.searchsorted(self.rows, rows)
+        return take_largest(self.scores, self.rows, (int(first), int(last)), self.blocks, count)
+
+    def release(self) -> None:
+        self.scores = np.empty((0, 0), np.float32)
+
+
+class RandomGrowth:
+    """Inactive entries drawn uniformly, as SET does; nothing of the size of the table is made."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.blocks: list[tuple[int, int]] = []
+        self.active: list[np.ndarray] = []
+
+    def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
+        self.blocks = table.shape.blocks
+        parts = [table.block(index) for index in range(len(self.blocks))]
+        self.active = [table.positions[part][active[part]] for part in parts]
+        edge, dim = table.shape.n_users, table.shape.dim
+        of_users = sum(
+            int(np.searchsorted(block, edge * width)) for block, (_, width) in zip(self.active, self.blocks)
+        )
+        of_items = sum(map(len, self.active)) - of_users
+        return edge * dim - of_users, table.shape.n_items * dim - of_items
+
+    def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
+        ranges = [(rows[0] * width, rows[1] * width) for _, width in self.blocks]
+        return draw_inactive(ranges, self.active, count, self.rng)
+
+    def release(self) -> None:
+        self.active = []
+
+
+@njit(cache=True, parallel=True)
+def _exclude(
+    positions: np.ndarray, active: np.ndarray, place: np.ndarray, width: int, scores: np.ndarray
+) -> None:
+    for e in prange(len(positions)):
+        index = place[positions[e] // width]
+        if index >= 0 and active[e]:
+            scores[index, positions[e] % width] = np.float32(-1.0)
+
+
+@njit(cache=True)
+def _count_eligible(scores: np.ndarray) -> int:
+    count = 0
+    for index in range(scores.shape[0]):
+        for column in range(scores.shape[1]):
+            count += scores[index, column] >= 0
+    return count
