@@ -78,3 +78,8 @@ def test_columns_can_be_named_where_the_message_says_so(
     assert "--user-col" in say("train", "wrong.csv", *QUICK)
     words = ("--user-col", "who", "--item-col", "thing")
     assert call("train", "wrong.csv", *words, "--run", "run", *QUICK).exit_code == 0
+
+
+def test_the_command_line_names_flags_where_python_names_arguments(say: Say, tmp_path: Path) -> None:
+    (tmp_path / "odd.csv").write_text("who,item_id\nann,7\nbob,8\n")
+    assert "name it with --user-col" in say("data", "describe", "odd.csv")

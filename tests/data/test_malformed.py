@@ -17,10 +17,10 @@ CSV_CASES = {
     "only header": (b"user,item\n", {}, p.EmptyDataError, "log.csv: there are no rows"),
     "short line": (b"user,item\n1,2\n\n3\n", {}, p.MalformedLineError, "log.csv:4: 1 columns .* 2 .*fix the line"),
     "long line": (b"user,item\n1,2\n3,4,5\n", {}, p.MalformedLineError, "log.csv:3: 3 columns"),
-    "no item": (b"user,thing\n1,2\n", {}, p.MissingColumnError, "log.csv: no item column .*'thing'.*--item-col"),
+    "no item": (b"user,thing\n1,2\n", {}, p.MissingColumnError, "log.csv: no item column .*'thing'.*item_col"),
     "asked": (b"user,item\n1,2\n", {"user_col": "usr"}, p.MissingColumnError, "'usr' .*did you mean 'user'"),
     "twice": (b"user,item,item\n1,2,3\n", {}, p.MissingColumnError, "several columns are called 'item'"),
-    "no rating": (b"user,item\n1,2\n", {"min_rating": 3}, p.MissingColumnError, "needs a rating column.*--rating-col"),
+    "no rating": (b"user,item\n1,2\n", {"min_rating": 3}, p.MissingColumnError, "needs a rating column.*rating_col"),
     "bad rating": (
         b"user,item,rating\n1,2,3\n\n1,3,good\n", {"min_rating": 3}, p.BadValueError, "log.csv:4: column 'rating' has 'good'",
     ),

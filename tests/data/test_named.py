@@ -159,7 +159,7 @@ def test_archives_give_their_named_members_only(server, tmp_path):
         archive.writestr("../evil.txt", "no")
     server.files["ml.zip"] = packed.getvalue()
     file = RemoteFile(server.url("ml.zip"), "ml.zip", members={"ml/u.data": "u.data", "ml/u.item": "u.item"})
-    entry = NamedSet("ml", "films", "loopback", "none", 2, 2, {"train": 3}, (file,), item_info="u.item")
+    entry = NamedSet("ml", "films", "loopback", "none", 2, 2, {"train": 3}, (file,))
     source = load_entry(entry, tmp_path, quiet=True)
     assert source.train.item_info.titles == ["Café (1994)", "Six"]
     assert sorted(path.name for path in (tmp_path / "ml").iterdir()) == ["fetched.json", "u.data", "u.item"]

@@ -171,7 +171,7 @@ def test_report_says_what_was_understood(tmp_path):
     lines = "\n".join(report.lines())
     for part in ("comma", "user = user_id", "users         2", "interactions  2", "1 rows: rating below 4"):
         assert part in lines
-    assert any("--min-rating" in note for note in read_source(path).report.notes)
+    assert any("`min_rating`" in note for note in read_source(path).report.notes)
     assert report.as_dict()["interactions"] == 2
 
 

@@ -74,11 +74,22 @@ def test_public_takes_an_eighth_of_train():
     assert pairs(split.test) == pairs(source.test)
 
 
-def test_public_full_and_files_keep_what_was_given():
+def test_public_full_keeps_what_was_given():
     source = with_own_test([3, 4], [1, 1])
-    for protocol in ("public-full", "files"):
-        split = split_interactions(source, protocol, seed=0)
-        assert pairs(split.train) == pairs(source.train) and len(split.valid) == 0
+    split = split_interactions(source, "public-full", seed=0)
+    assert pairs(split.train) == pairs(source.train) and len(split.valid) == 0
+
+
+def test_files_keeps_the_parts_and_takes_validation_from_train_only_where_there_is_none():
+    given = with_own_test([3, 4, 8], [1, 1, 2])
+    cut = split_interactions(given, "files", seed=0)
+    assert pairs(cut.test) == pairs(given.test) and cut.valid.user_counts().tolist() == [0, 1, 1]
+    assert pairs(cut.train) | pairs(cut.valid) == pairs(given.train)
+    all_three = Source(cut.train, cut.valid, cut.test, given.report)
+    kept = split_interactions(all_three, "files", seed=5)
+    assert [pairs(part) for part in (kept.train, kept.valid, kept.test)] == [
+        pairs(part) for part in (cut.train, cut.valid, cut.test)
+    ]
 
 
 def test_temporal_takes_the_last_by_time():

@@ -16,12 +16,13 @@ def main() -> None:
     # this when it is loaded, so it comes before any import of torch.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from sparserec.cli.app import build_app
+    from sparserec.cli.words import as_typed
     from sparserec.errors import SparserecError
 
     try:
         build_app()()
     except SparserecError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {as_typed(str(error))}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
         if error.filename is None:

@@ -90,6 +90,7 @@ def describe(
     as_json: options.AsJson = False,
 ) -> None:
     """Say what a file or data set is understood to be, without training anything."""
+    from sparserec.cli.words import as_typed
     from sparserec.data.catalogue import find_named
     from sparserec.data.named import resolve
 
@@ -104,7 +105,7 @@ def describe(
         typer.echo(
             f"name          {entry.name}: {entry.title}\nsource        {entry.page}\nlicence       {entry.licence}"
         )
-    typer.echo("\n".join(source.report.lines()))
+    typer.echo(as_typed("\n".join(source.report.lines())))
     for side in ("user", "item"):
         least, middle, most = numbers[f"per_{side}"]
         typer.echo(f"per {side}      {least:,} to {most:,} train interactions, median {middle:g}")

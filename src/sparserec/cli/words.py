@@ -1,11 +1,25 @@
-"""Lists of ids as they are typed on a command line."""
+"""Words of the command line: lists of ids as they are typed, and messages in terms of what can be typed."""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from sparserec.errors import SettingError
+
+_FLAGS = ("user_col", "item_col", "rating_col", "time_col", "min_rating")
+_SETTINGS = {"header": "--set read.header=true"}
+
+
+def as_typed(message: str) -> str:
+    """A message of the library, which names arguments as Python does (`user_col`), in words of the command line."""
+
+    def typed(found: re.Match[str]) -> str:
+        name = found[1]
+        return f"--{name.replace('_', '-')}" if name in _FLAGS else _SETTINGS.get(name, found[0])
+
+    return re.sub(r"`(\w+)`", typed, message)
 
 
 def id_list(text: str | None, option: str) -> list[str] | None:

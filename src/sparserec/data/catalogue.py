@@ -51,8 +51,6 @@ class NamedSet:
     aliases: tuple[str, ...] = ()
     pair_hashes: dict[str, str] = field(default_factory=dict)
     """Interactions.pair_hash of parts whose pairs we held."""
-    item_info: str | None = None
-    """The file with titles and tags, if there is one."""
 
     @property
     def built_in(self) -> bool:
@@ -145,7 +143,6 @@ CATALOGUE: dict[str, NamedSet] = {
                 ),
             ),
             aliases=("ml-100k",),
-            item_info="u.item",
         ),
         NamedSet(
             name="movielens-1m",
@@ -167,7 +164,6 @@ CATALOGUE: dict[str, NamedSet] = {
                 ),
             ),
             aliases=("ml-1m",),
-            item_info="movies.dat",
         ),
     )
 }

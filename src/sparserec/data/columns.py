@@ -94,7 +94,7 @@ def _rated(part: Columns, min_rating: float | None) -> Columns:
     if min_rating is None:
         return part
     if part.ratings is None:
-        raise MissingColumnError(f"{part.where}: min_rating needs a rating column; name it with --rating-col")
+        raise MissingColumnError(f"{part.where}: min_rating needs a rating column; name it with `rating_col`")
     return part.select(part.ratings >= min_rating, f"rating below {min_rating:g}")
 
 

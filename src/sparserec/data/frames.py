@@ -24,12 +24,12 @@ def frame_columns(
         guessed: dict[str, str | None] = {
             "rating": "",
             "time": "",
-            **positions(table.num_columns, _late_third(table)),
+            **positions(table.column_names, _late_third(table)),
         }
         roles = choose_columns(table.column_names, guessed, where)
         kind = "pairs"
     else:
-        roles = choose_columns(table.column_names, wanted, where)
+        roles = choose_columns(table.column_names, wanted, where, _late_third(table))
     from sparserec.data.tables import table_columns
 
     return table_columns(table, roles, where, lambda row: f"{where}: row {row}", rated), kind, roles

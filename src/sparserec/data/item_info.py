@@ -7,11 +7,16 @@ import io
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
+from sparserec.data.folders import item_file
 from sparserec.data.ids import IdMap
 from sparserec.data.interactions import ItemInfo
 from sparserec.data.naming import SYNONYMS, plain_name
 from sparserec.data.opening import check_text, read_bytes
 from sparserec.data.problems import MalformedLineError, MissingColumnError, UnreadableFileError
+from sparserec.data.source import Source
+from sparserec.errors import DataError
 
 _ROLES = {
     "id": ("id", *SYNONYMS["item"]),
@@ -19,6 +24,8 @@ _ROLES = {
     "tags": ("tags", "tag", "genres", "genre", "categories", "category", "class"),
 }
 _TAG_SEPARATORS = "|;,"
+_RECBOLE_TYPES = (":token", ":token_seq", ":float", ":float_seq")
+_LEAST_MATCH = 0.1  # of the items or of the file's rows; less is another catalogue's file
 
 
 def read_item_info(path: Path | str, item_ids: IdMap) -> ItemInfo:
@@ -33,20 +40,67 @@ def read_item_info(path: Path | str, item_ids: IdMap) -> ItemInfo:
     if not _has_header(first):
         numbered.insert(0, (first_line, first))
     found = item_ids.index_of([_cell(cells, roles["id"], path, line) for line, cells in numbered])
+    said = _match(found, len(item_ids), path)
+    if not _has_header(first):
+        _refuse_no_titles([cells[1] for _, cells in numbered if len(cells) > 1], path)
+    spaced = "tags" in roles and first[roles["tags"]].endswith(":token_seq")
     for (line, cells), item in zip(numbered, found):
         if item >= 0:
             titles[item] = _cell(cells, roles["title"], path, line) if "title" in roles else titles[item]
-            tags[item] = _split_tags(_cell(cells, roles["tags"], path, line)) if "tags" in roles else ()
-    if not (found >= 0).any():
-        raise MissingColumnError(f"{path}: none of its {len(numbered):,} ids is an item of the interactions")
-    return ItemInfo(titles if "title" in roles else None, tags if "tags" in roles else None)
+            tags[item] = (
+                _split_tags(_cell(cells, roles["tags"], path, line), spaced) if "tags" in roles else ()
+            )
+    return ItemInfo(titles if "title" in roles else None, tags if "tags" in roles else None, said)
+
+
+def name_items_from_beside(source: Source) -> Source:
+    """The source with the titles and tags of a file that lies beside its data and is meant for it, if there is one."""
+    if not source.report.files:
+        return source
+    path = item_file(Path(source.report.files[0]))
+    if path is None:
+        return source
+    try:
+        return source.with_item_info(read_item_info(path, source.train.item_ids))
+    except DataError as error:  # nobody asked for it: the interactions are good without
+        return source.with_notes(f"{path.name} beside the data gives no titles: {error}")
+
+
+def _match(found: np.ndarray, items: int, path: Path) -> str:
+    """Says how many items the file names; a file that hardly names any is refused."""
+    known = found[found >= 0]
+    named, rows = len(np.unique(known)), len(found)
+    if named == 0:
+        raise MissingColumnError(f"{path}: none of its {rows:,} ids is an item of the interactions")
+    if named < _LEAST_MATCH * items and len(known) < _LEAST_MATCH * rows:
+        raise MissingColumnError(
+            f"{path}: names only {named:,} of the {items:,} items, and {rows - len(known):,} of its {rows:,} ids are no "
+            "items: it seems to describe something else"
+        )
+    return f"{path.name} names {named:,} of the {items:,} items"
+
+
+def _refuse_no_titles(titles: list[str], path: Path) -> None:
+    """A second column without a name is taken for titles only if it looks like titles."""
+    numbers = sum(title.strip().replace(".", "", 1).isdigit() for title in titles)
+    different = len({title.strip() for title in titles})
+    if numbers > len(titles) / 2 or (len(titles) > 20 and different < len(titles) / 10):
+        what = "numbers" if numbers > len(titles) / 2 else f"only {different} different texts"
+        raise MissingColumnError(
+            f"{path}: the second column has {what}, not titles; name the columns in a first line: id, title, tags"
+        )
 
 
 def _roles(first: list[str], path: Path) -> dict[str, int]:
     """Column position of each role: by name, or id, title, tags in this order where there is no header."""
+    plain = [plain_name(cell) for cell in first]
+    ids = _ROLES["id"]
+    if plain[0] in SYNONYMS["user"] and not set(plain) & set(ids):
+        raise MissingColumnError(
+            f"{path}: describes users ({first[0]}), not items; titles come from a table of items"
+        )
     if not _has_header(first):
         return {"id": 0, "title": 1} if len(first) != 3 else {"id": 0, "title": 1, "tags": 2}
-    plain = [plain_name(cell) for cell in first]
     roles = {}
     for role, names in _ROLES.items():
         position = next((plain.index(name) for name in names if name in plain), None)
@@ -61,7 +115,8 @@ def _roles(first: list[str], path: Path) -> dict[str, int]:
 
 def _has_header(first: list[str]) -> bool:
     known = {name for names in _ROLES.values() for name in names}
-    return sum(plain_name(cell) in known for cell in first) >= 2
+    typed = all(cell.endswith(_RECBOLE_TYPES) for cell in first)
+    return typed or sum(plain_name(cell) in known for cell in first) >= 2
 
 
 def _text_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
@@ -111,6 +166,7 @@ def _cell(cells: list[str], position: int, path: Path, line: int) -> str:
     return cells[position].strip()
 
 
-def _split_tags(text: str) -> tuple[str, ...]:
-    separator = next((mark for mark in _TAG_SEPARATORS if mark in text), None)
+def _split_tags(text: str, spaced: bool) -> tuple[str, ...]:
+    """The tags of one item; `spaced` lists, RecBole's, have spaces between tags and no spaces within."""
+    separator = " " if spaced else next((mark for mark in _TAG_SEPARATORS if mark in text), None)
     return tuple(tag.strip() for tag in (text.split(separator) if separator else [text]) if tag.strip())

@@ -11,7 +11,6 @@ from typing import Any
 
 from sparserec.data.catalogue import NamedSet, RemoteFile, find_named, get_named
 from sparserec.data.download import download
-from sparserec.data.item_info import read_item_info
 from sparserec.data.problems import DownloadError, UnknownFormatError, WrongDataError
 from sparserec.data.reading import read_source
 from sparserec.data.source import Source
@@ -109,8 +108,6 @@ def load_entry(
     source = verify(read_source(folder), entry, str(folder))
     if options:
         source = read_source(folder, **options)
-    if entry.item_info is not None:
-        source = source.with_item_info(read_item_info(folder / entry.item_info, source.train.item_ids))
     return source
 
 

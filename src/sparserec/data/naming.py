@@ -26,6 +26,7 @@ SYNONYMS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _POSITIONS = ("user", "item", "rating", "time")
+_INDEX_NAMES = {"", "unnamed", "index", "level0", "indexlevel0"}  # what pandas calls the column of row labels
 
 
 def plain_name(name: str) -> str:
@@ -39,11 +40,25 @@ def looks_like_header(cells: Sequence[str]) -> bool:
     return bool(names & set(SYNONYMS["user"])) or bool(names & set(SYNONYMS["item"]))
 
 
-def choose_columns(names: Sequence[str], wanted: dict[str, str | None], where: str) -> dict[str, str]:
+def is_index_name(name: str) -> bool:
+    """Whether a column is called as data frames call their row labels: "", "Unnamed: 0", "index" ..."""
+    return plain_name(name) in _INDEX_NAMES
+
+
+def numbered_names(names: Sequence[str]) -> list[str]:
+    """The names that are 0, 1, 2, ... beside an index or alone, as pandas writes a frame without names; else none."""
+    own = [name for name in names if not is_index_name(name)]
+    return own if len(own) > 1 and own == [str(number) for number in range(len(own))] else []
+
+
+def choose_columns(
+    names: Sequence[str], wanted: dict[str, str | None], where: str, third_is_time: bool = False
+) -> dict[str, str]:
     """Column of each role: the one the caller named, else the best known name; user and item must exist.
 
-    An empty name means "ignore this role".
+    An empty name means "ignore this role". Columns called 0, 1, 2 ... have their roles by position.
     """
+    by_place = positions(numbered_names(names), third_is_time)
     chosen: dict[str, str] = {}
     for role, synonyms in SYNONYMS.items():
         asked = wanted.get(role)
@@ -51,13 +66,13 @@ def choose_columns(names: Sequence[str], wanted: dict[str, str | None], where: s
             chosen[role] = _named(names, asked, role, where)
         elif asked is None:
             taken = set(chosen.values()) | {name for name in wanted.values() if name}
-            found = _known(names, synonyms, taken)
-            if found is not None:
+            found = _known(names, synonyms, taken) or by_place.get(role)
+            if found is not None and found not in taken:
                 chosen[role] = found
     for role in ("user", "item"):
         if role not in chosen:
             raise MissingColumnError(
-                f"{where}: no {role} column found among {', '.join(map(repr, names))}; name it with --{role}-col"
+                f"{where}: no {role} column found among {', '.join(map(repr, names))}; name it with `{role}_col`"
             )
     for role, name in chosen.items():
         if list(names).count(name) > 1:
@@ -67,10 +82,10 @@ def choose_columns(names: Sequence[str], wanted: dict[str, str | None], where: s
     return chosen
 
 
-def positions(width: int, third_is_time: bool) -> dict[str, str]:
-    """Roles of the columns "1", "2", ... of a table without header."""
-    roles = ("user", "item", "time") if width == 3 and third_is_time else _POSITIONS
-    return {role: str(position + 1) for position, role in enumerate(roles[:width])}
+def positions(columns: Sequence[str], third_is_time: bool) -> dict[str, str]:
+    """Roles of columns whose names say nothing: user, item, rating, time in this order, or user, item, time."""
+    roles = ("user", "item", "time") if len(columns) == 3 and third_is_time else _POSITIONS
+    return dict(zip(roles, columns))
 
 
 def _named(names: Sequence[str], asked: str, role: str, where: str) -> str:
@@ -79,7 +94,7 @@ def _named(names: Sequence[str], asked: str, role: str, where: str) -> str:
             return name
     near = difflib.get_close_matches(asked, names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(map(repr, names))}"
-    raise MissingColumnError(f"{where}: no column {asked!r} (--{role}-col); {hint}")
+    raise MissingColumnError(f"{where}: no column {asked!r} (`{role}_col`); {hint}")
 
 
 def _known(names: Sequence[str], synonyms: tuple[str, ...], taken: set[str]) -> str | None:

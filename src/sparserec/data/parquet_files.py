@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,16 +12,30 @@ from sparserec.data.opening import read_bytes
 from sparserec.data.problems import UnreadableFileError
 
 
+def parquet_names(path: Path) -> list[str]:
+    """The names of all columns."""
+    from pyarrow import parquet
+
+    with _explaining(path):
+        return parquet.read_schema(path).names  # type: ignore[no-any-return]
+
+
 def read_parquet(path: Path, wanted: dict[str, str | None]) -> tuple[Any, dict[str, str]]:
     """The needed columns and the column of each role."""
-    import pyarrow as pa
     from pyarrow import parquet
+
+    roles = choose_columns(parquet_names(path), wanted, str(path))
+    with _explaining(path):
+        return parquet.ParquetFile(path).read(columns=list(roles.values())), roles
+
+
+@contextmanager
+def _explaining(path: Path) -> Iterator[None]:
+    import pyarrow as pa
 
     read_bytes(path, 4)  # a missing, unreadable or empty file gets its own message
     try:
-        names = parquet.read_schema(path).names
-        roles = choose_columns(names, wanted, str(path))
-        return parquet.ParquetFile(path).read(columns=list(roles.values())), roles
+        yield
     except (pa.ArrowException, OSError) as error:
         first = str(error).splitlines()[0]
         raise UnreadableFileError(

@@ -12,6 +12,7 @@ from sparserec.data.columns import PART_NAMES, Columns, build_source, join_parts
 from sparserec.data.folders import find_files
 from sparserec.data.frames import frame_columns
 from sparserec.data.interactions import Interactions
+from sparserec.data.item_info import name_items_from_beside
 from sparserec.data.lightgcn import read_lightgcn
 from sparserec.data.parquet_files import read_parquet
 from sparserec.data.problems import EmptyDataError
@@ -81,9 +82,10 @@ def read_source(
     else:
         columns, report = _read_objects(given, settings)
     if "rating" in report.columns and not settings.rated:
-        note = f"ratings ({report.columns['rating']}) are not used, every row counts; --min-rating sets a threshold"
+        note = f"ratings ({report.columns['rating']}) are not used, every row counts; `min_rating` sets a threshold"
         report = replace(report, notes=report.notes + (note,))
-    return build_source(columns, report, settings.min_rating, settings.core)
+    source = build_source(columns, report, settings.min_rating, settings.core)
+    return name_items_from_beside(source)
 
 
 def _wrapped(data: Interactions) -> Source:
@@ -110,10 +112,10 @@ def _read_objects(given: dict[str, Any], options: ReadOptions) -> tuple[dict[str
 
 
 def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str, Columns], ReadReport]:
-    if len(given) == 1:
-        files = find_files(given["train"])
-    else:
-        files = {name: find_files(path)["train"] for name, path in given.items()}
+    found = {name: find_files(path, options.wanted) for name, path in given.items()}
+    files = (
+        found["train"].parts if len(given) == 1 else {name: one.parts["train"] for name, one in found.items()}
+    )
     named = bool(options.user_col or options.item_col) and options.header is not False
     forms = {
         path: sniff(path, options.format, options.header, named=named and not str(options.user_col).isdigit())
@@ -122,17 +124,19 @@ def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str,
     }
     all_files = tuple(str(path) for path in forms)
     described = ", ".join(Counter(form.describe() for form in forms.values()))
+    notes = [one.note for one in found.values() if one.note]
+    notes += [f"{path.name}: {form.said}" for path, form in forms.items() if form.said][:4]
     if all(form.kind == "lightgcn" for form in forms.values()) and all(
         len(paths) == 1 for paths in files.values()
     ):
         parts = read_lightgcn({name: paths[0] for name, paths in files.items()})
-        return parts, ReadReport(described, all_files)
+        return parts, ReadReport(described, all_files, notes=tuple(notes))
     parts, roles = {}, {}
     for name, paths in files.items():
         read = [_read_file(path, forms[path], options) for path in paths]
         parts[name] = join_parts([columns for columns, _ in read])
         roles = read[0][1]
-    return parts, ReadReport(described, all_files, roles)
+    return parts, ReadReport(described, all_files, roles, notes=tuple(notes))
 
 
 def _read_file(path: Path, form: Form, options: ReadOptions) -> tuple[Columns, dict[str, str]]:

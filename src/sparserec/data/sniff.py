@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from sparserec.data.naming import looks_like_header
+from sparserec.data.naming import is_index_name, looks_like_header, numbered_names
 from sparserec.data.opening import read_bytes, read_text_head
 from sparserec.data.problems import EmptyDataError, UnknownFormatError
 from sparserec.errors import SettingError
@@ -22,7 +22,13 @@ _REFUSED = {
     ".json": "write it as CSV or Parquet",
     ".jsonl": "write it as CSV or Parquet",
     ".pkl": "pickle files can run code and are not read; write CSV or Parquet",
+    ".kg": "a RecBole knowledge graph holds no interactions, name the .inter file",
+    ".link": "a RecBole list of linked entities holds no interactions, name the .inter file",
+    ".item": "it describes items and holds no interactions, name the .inter file and give this one as metadata",
+    ".user": "it describes users and holds no interactions, name the .inter file",
 }
+LATE = 1e8  # a third column this large is a time (1973 in seconds), not a rating
+_COUNTED_ROWS = 10  # so many rows numbered 0, 1, 2, ... are no accident
 FORMATS = ("lightgcn", "table", "lines", "inter", "movielens", "parquet")
 
 
@@ -34,6 +40,10 @@ class Form:
     """One of FORMATS."""
     delimiter: str = ","
     header: bool = True
+    index: bool = False
+    """Whether the first column only counts the rows, as data frames write their labels."""
+    said: str = ""
+    """What a reader of the report should know about the guess."""
 
     def describe(self) -> str:
         """The form in words."""
@@ -66,7 +76,7 @@ def sniff(path: Path, wanted: str | None = None, header: bool | None = None, nam
     delimiter = _delimiter(lines)
     rows = [_cells(line, delimiter) for line in lines]
     if header is None:
-        header = named or _has_header(rows)
+        header = named or _has_header(rows) or (delimiter != " " and _has_numbered_header(rows))
     if wanted is None and delimiter == " " and not header and _is_lightgcn(rows):
         return Form("lightgcn", " ", False)
     if len(rows[0]) < 2:
@@ -74,7 +84,8 @@ def sniff(path: Path, wanted: str | None = None, header: bool | None = None, nam
             f"{path}: the first line has one column ({lines[0][:60]!r}); expected a table with user and item columns, "
             "LightGCN text, RecBole .inter, MovieLens '::' or Parquet"
         )
-    return Form("table" if header else "lines", delimiter, header)
+    index, said = _row_labels(rows, header)
+    return Form("table" if header else "lines", delimiter, header, index, said)
 
 
 def _is_parquet(path: Path) -> bool:
@@ -116,6 +127,50 @@ def _has_header(rows: list[list[str]]) -> bool:
     if any(_NUMBER.fullmatch(cell) for cell in rows[1]):
         return True
     return not _has_digit("".join(rows[0])) and all(_has_digit(cell) for row in rows[1:] for cell in row[:2])
+
+
+def _has_numbered_header(rows: list[list[str]]) -> bool:
+    """What pandas writes above a frame without names: 0, 1, 2, ..., alone or after an empty cell above its row labels."""
+    if is_index_name(rows[0][0]) and _counts_rows(rows[1:], fewest=1):
+        return True
+    return len(rows) > 1 and bool(numbered_names(rows[0])) and _stands_out(rows)
+
+
+def _stands_out(rows: list[list[str]]) -> bool:
+    """Whether a first line 0,1,2,... cannot be a row: a column below it holds texts, decimals or times throughout.
+
+    Small whole numbers throughout leave it open; then three columns or more are names if neither id comes again.
+    """
+    below = list(zip(*rows[1:]))
+    if any(not any(_is_small(cell) for cell in column) for column in below[: len(rows[0])]):
+        return True
+    return len(rows[0]) > 2 and len(rows) > 2 and "0" not in below[0] and "1" not in below[1]
+
+
+def _is_small(cell: str) -> bool:
+    return _WHOLE.fullmatch(cell) is not None and abs(int(cell)) < LATE
+
+
+def _counts_rows(rows: list[list[str]], fewest: int) -> bool:
+    """Whether the first cells are 0, 1, 2, ... or 1, 2, 3, ..."""
+    first = [row[0] for row in rows]
+    counted = (list(map(str, range(start, start + len(first)))) for start in (0, 1))
+    return len(first) >= fewest and first in counted
+
+
+def _row_labels(rows: list[list[str]], header: bool) -> tuple[bool, str]:
+    """Whether the first column is an index, and what to say about that and about numbers as names."""
+    numbered = numbered_names(rows[0])
+    if header and is_index_name(rows[0][0]):
+        label = f"column {rows[0][0]!r}" if rows[0][0] else "the first column, which has no name,"
+        names = "; the others are called 0, 1, 2, ... and taken by position" if numbered else ""
+        return True, f"{label} counts the rows and is not read{names}"
+    if not header and len(rows[0]) > 2 and _counts_rows(rows, _COUNTED_ROWS):
+        return True, "the first column counts the rows and is not read"
+    if numbered and rows[0] == numbered:
+        how = "names of columns, which are taken by position" if header else "a row; `header` says otherwise"
+        return False, f"the first line ({','.join(rows[0])[:40]}) was read as {how}"
+    return False, ""
 
 
 def _has_digit(text: str) -> bool:

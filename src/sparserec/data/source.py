@@ -96,9 +96,10 @@ class Source:
         )
 
     def with_item_info(self, item_info: ItemInfo | None) -> Source:
-        """The same source with names for the items."""
+        """The same source with names for the items; its report says where they are from."""
         named = {name: part.with_item_info(item_info) for name, part in self.parts.items()}
-        return Source(named["train"], named.get("valid"), named.get("test"), self.report)
+        source = Source(named["train"], named.get("valid"), named.get("test"), self.report)
+        return source.with_notes(item_info.said) if item_info is not None and item_info.said else source
 
     def with_notes(self, *notes: str) -> Source:
         """The same source with more lines in its report."""

@@ -87,18 +87,15 @@ def _temporal(source: Source, seed: int) -> Parts:
     merged = source.merged()
     if merged.timestamps is None:
         raise ProtocolError(
-            "protocol 'temporal' needs a timestamp column in every file; name it with --time-col"
+            "protocol 'temporal' needs a timestamp column in every file; name it with `time_col`"
         )
     return _cut(merged, _rank_within_user(merged, np.lexsort((merged.timestamps, merged.users))))
 
 
 def _public(source: Source, seed: int) -> Parts:
     """The source's own test set; one eighth of each user's train (rounded) as validation, at random."""
-    train, test = source.train, _own_test(source, "public")
-    counts = train.user_counts()
-    first_valid = (counts - (counts + 4) // 8)[train.users]
-    in_train = _random_rank(train, seed) < first_valid
-    return train.select(in_train), train.select(~in_train), test
+    test = _own_test(source, "public")
+    return *_without_an_eighth(source.train, seed), test
 
 
 def _public_full(source: Source, seed: int) -> Parts:
@@ -107,8 +104,14 @@ def _public_full(source: Source, seed: int) -> Parts:
 
 
 def _files(source: Source, seed: int) -> Parts:
-    """The parts exactly as they were given."""
-    return source.train, source.valid or _nothing(source.train), _own_test(source, "files")
+    """The parts as they were given; without a validation file it is one eighth of each user's train, at random.
+
+    Something has to choose the epoch, and it must not be the test set. `public-full` trains on all of train.
+    """
+    test = _own_test(source, "files")
+    if source.valid is not None:
+        return source.train, source.valid, test
+    return *_without_an_eighth(source.train, seed), test
 
 
 def _new_users(source: Source, seed: int) -> Parts:
@@ -132,6 +135,11 @@ def _new_users(source: Source, seed: int) -> Parts:
     return train, valid, test, given
 
 
+def own_protocol(source: Source) -> str:
+    """The protocol for who names none: a test file that came with the data is what its owner means by test."""
+    return "resplit" if source.test is None else "files"
+
+
 PROTOCOLS: dict[str, Callable[[Source, int], Parts]] = {
     "resplit": _resplit,
     "public": _public,
@@ -140,6 +148,13 @@ PROTOCOLS: dict[str, Callable[[Source, int], Parts]] = {
     "files": _files,
     "new-users": _new_users,
 }
+
+
+def _without_an_eighth(train: Interactions, seed: int) -> tuple[Interactions, Interactions]:
+    """Train without one eighth of each user's interactions (rounded), and those."""
+    counts = train.user_counts()
+    kept = _random_rank(train, seed) < (counts - (counts + 4) // 8)[train.users]
+    return train.select(kept), train.select(~kept)
 
 
 def _own_test(source: Source, protocol: str) -> Interactions:

@@ -10,20 +10,19 @@ from typing import Any
 from sparserec.data.naming import choose_columns, positions
 from sparserec.data.opening import check_text, read_bytes
 from sparserec.data.problems import MalformedLineError
-from sparserec.data.sniff import Form
-
-_LATE = 1e8  # a third column this large is a time (1973 in seconds), not a rating
+from sparserec.data.sniff import LATE, Form
 
 
 def read_text_table(path: Path, form: Form, wanted: dict[str, str | None]) -> tuple[Any, dict[str, str]]:
     """The needed columns as an Arrow table of texts, and the column of each role."""
     data = _regular(read_bytes(path), form)
     names = _column_names(data, form)
+    third_is_time = _third_is_time(data, form)
     if form.header:
-        roles = choose_columns(names, wanted, str(path))
+        roles = choose_columns(names, wanted, str(path), third_is_time)
     else:
         asked = {role: name for role, name in wanted.items() if name is not None}
-        by_place = positions(len(names), _third_is_time(data, form))
+        by_place = positions(names[1:] if form.index else names, third_is_time)
         free = {role: name for role, name in by_place.items() if name not in asked.values()}
         guessed: dict[str, str | None] = {"rating": "", "time": "", **free, **asked}
         roles = choose_columns(names, guessed, str(path))
@@ -50,24 +49,22 @@ def _regular(data: bytes, form: Form) -> bytes:
     return data
 
 
-def _first_row(data: bytes, form: Form) -> list[str]:
-    first = (
-        next((line for line in data.split(b"\n", 100) if line.strip()), b"")
-        .decode("utf-8", "replace")
-        .rstrip("\r")
-    )
-    return [cell.strip().strip('"') for cell in first.split(form.delimiter)]
+def _first_rows(data: bytes, form: Form) -> list[list[str]]:
+    """The first two rows, the header among them."""
+    lines = [line for line in data.split(b"\n", 100)[:100] if line.strip()][:2] or [b""]
+    texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
+    return [[cell.strip().strip('"') for cell in text.split(form.delimiter)] for text in texts]
 
 
 def _column_names(data: bytes, form: Form) -> list[str]:
-    first = _first_row(data, form)
+    first = _first_rows(data, form)[0]
     return first if form.header else [str(position + 1) for position in range(len(first))]
 
 
 def _third_is_time(data: bytes, form: Form) -> bool:
-    first = _first_row(data, form)
+    row = _first_rows(data, form)[-1][1 if form.index else 0 :]
     try:
-        return len(first) == 3 and float(first[2]) >= _LATE
+        return len(row) == 3 and float(row[2]) >= LATE
     except ValueError:
         return False
 
