@@ -64,8 +64,9 @@ def test_fold_in_is_exact_up_to_the_stored_tables(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in BASES if name != "mf"])
 def test_fold_in_formula_in_float(name: str) -> None:
-    """The same scorer with each entry of P in a table of its own precision gives the inserted user to 1e-9."""
+    """The formula on exact tables gives the inserted user; the scorer on stored tables gives that formula, to 1e-9."""
     toy, base = make_toy(3), BASES[name]
+    model, _ = exact_items_model(toy, name)
     table = fake_quantise(toy.layer0, 8).astype(np.float64)
     powers = [table]
     for _ in base.weight[1:]:
@@ -76,8 +77,17 @@ def test_fold_in_formula_in_float(name: str) -> None:
     loop = int(base.self_loops)
     factors = 1 / np.sqrt((len(HISTORY) + loop) * (toy.item_degree[HISTORY] + loop))
     sigma = loop / (len(HISTORY) + 1)
-    vector = sum(sigma**q * (factors @ part[HISTORY]) for q, part in enumerate(fold))
-    assert np.allclose(vector, inserted_user(toy, table, base, HISTORY, [1.0] * 4), rtol=1e-12)
+
+    def folded_in(tables: list[np.ndarray]) -> np.ndarray:
+        return sum(sigma**q * (factors @ part[HISTORY]) for q, part in enumerate(tables))  # type: ignore[return-value]
+
+    inserted = inserted_user(toy, table, base, HISTORY, [1.0] * 4)
+    assert np.allclose(folded_in(fold), inserted, rtol=1e-12)
+    scorer = model.scorer
+    stored = [np.array([part.row(row) for row in range(toy.items)]) for part in (scorer.score, *scorer.fold)]  # type: ignore[union-attr]
+    assert len(stored) == 1 + count
+    scores, _ = model.score_indices(None, HISTORY)
+    assert np.allclose(scores, stored[0] @ folded_in(stored[1:]), rtol=1e-9, atol=1e-9)
 
 
 @every_base

@@ -13,10 +13,12 @@ from sparserec.table import (
     DenseTable,
     EntryDropout,
     InitialValues,
+    MaskedTable,
     Shape,
     SparseTable,
+    ThresholdedTable,
+    Thresholds,
     Update,
-    paper_formula_bytes,
     total,
 )
 
@@ -148,9 +150,22 @@ def test_ledger_is_the_bytes_of_the_arrays() -> None:
     assert dense.ledger() == {"values": 9 * 7 * 4, "moments": 9 * 7 * 8}
 
 
-def test_paper_formula_hand_worked() -> None:
-    # Table of 10, gradients on 10 active and 6 sampled of which 4 are active too, accumulator of 6.
-    assert paper_formula_bytes(10, 6, 12) == 4 * (10 + 12 + 6)
+def test_numbers_of_the_papers_memory_analysis_hand_worked() -> None:
+    """Rows of 3, 1 and 2 active entries of four columns; rows 0 and 2 are sampled: A u S is 4 + 1 + 4, S is 8."""
+    support = [np.array([0, 1, 3, 6, 8, 11], np.int32)]
+    table = SparseTable(Shape(1, 2, 4, 4), support, np.ones(6, np.float32))
+    assert table.counted_numbers() == 6 + 6
+    table.set_candidates(np.array([0, 2], np.int32))
+    assert table.counted_numbers() == 6 + 9 + 8
+    table.set_candidates(np.array([0, 2], np.int32), cumulative=False)
+    assert table.counted_numbers() == 6 + 9, "the last gradient is the gradient: nothing is summed"
+    table.set_candidates(np.arange(3, dtype=np.int32), cumulative=False)
+    assert table.counted_numbers() == 6 + 12, "(d + 1) s N, as DSL and RigL"
+    initial = InitialValues(1, "normal", 0.1, 0.1)
+    assert DenseTable.create(table.shape, initial).counted_numbers() == 2 * 12
+    assert MaskedTable.create(table.shape, support, initial).counted_numbers() == 6 + 12
+    thresholds = Thresholds(0.1, 0.1)
+    assert ThresholdedTable.create(table.shape, initial, -1.0, thresholds).counted_numbers() == 3 * 12
 
 
 def test_fill_writes_the_support_and_zeros_elsewhere() -> None:

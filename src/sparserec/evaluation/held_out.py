@@ -35,12 +35,16 @@ def evaluate(
     ks: Sequence[int] = (20,),
     scratch_bytes: int = 32 << 20,
     progress: Progress | None = None,
+    width: int | None = None,
 ) -> Evaluation:
-    """Rank all items but those of `train` and `also_seen` for every user of `truth` and measure the lists."""
+    """Rank all items but those of `train` and `also_seen` for every user of `truth` and measure the lists.
+
+    Scores are summed block by block of `width` columns, as training sums them; None is one block.
+    """
     _check(item_vectors, train, truth, also_seen, ks)
     users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
     seen = [(known.offsets(), known.items) for known in (train, *also_seen)]
-    top = top_items(user_vectors, item_vectors, users, max(ks), seen, scratch_bytes, progress)
+    top = top_items(user_vectors, item_vectors, users, max(ks), seen, scratch_bytes, progress, width)
     per = {
         f"{name}@{k}": values
         for k in ks

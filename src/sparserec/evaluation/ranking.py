@@ -28,6 +28,7 @@ Listing = tuple[np.ndarray, np.ndarray]  # offsets over all users, and their ite
 
 NO_ITEM = -1  # fills the list of a user who has seen all but fewer than k items
 _GROUP = 64  # scores compared at once: a few vector instructions instead of 64 branches
+MOST_USERS, MOST_ITEMS = 512, 1024  # of a tile: what is added to it block by block should stay in the cache
 
 
 def top_items(
@@ -38,11 +39,13 @@ def top_items(
     seen: Sequence[Listing],
     scratch_bytes: int = 32 << 20,
     progress: Progress | None = None,
+    width: int | None = None,
 ) -> np.ndarray:  # int32 (len(users), k), best first
     """Rank all items for `users`, leaving out those listed in `seen`; see the module for ties and memory.
 
     Besides the result and what the caller holds, memory stays below `scratch_bytes` and what `user_vectors`
-    needs for one chunk of users, however many users and items there are.
+    needs for one chunk of users, however many users and items there are. Scores are summed over each block of
+    `width` columns and then in block order; None is one block.
     """
     n_items, dim = item_vectors.shape
     if not 0 < k <= n_items:
@@ -61,12 +64,21 @@ def top_items(
         for first in range(0, n_items, block):
             part = item_vectors[first : first + block]
             tile = scratch[: len(some) * len(part)].view(len(some), len(part))
-            scores = torch.mm(vectors, part.T, out=tile).cpu().numpy()
+            scores = _scores(vectors, part, width or dim, tile).cpu().numpy()
             if not _merge(scores, first, rows[start:], hidden, best_item[start:], best_score, filled):
                 raise TrainingError("a score is not a number: the vectors to evaluate hold NaN or infinity")
         if progress is not None:
             progress.advance(len(some))
     return best_item
+
+
+def _scores(users: torch.Tensor, items: torch.Tensor, width: int, out: torch.Tensor) -> torch.Tensor:
+    """Scores of a tile: the product of the first block of columns, then that of each further block added to it."""
+    torch.mm(users[:, :width], items[:, :width].T, out=out)
+    for start in range(width, users.shape[1], width):
+        columns = slice(start, start + width)
+        torch.addmm(out, users[:, columns], items[:, columns].T, out=out)
+    return out
 
 
 def tile_shape(n_users: int, n_items: int, dim: int, k: int, scratch_bytes: int) -> tuple[int, int]:
@@ -75,8 +87,8 @@ def tile_shape(n_users: int, n_items: int, dim: int, k: int, scratch_bytes: int)
     A quarter at most goes to the users' vectors and running lists, the rest to the scores.
     """
     per_user = 4 * (dim + k + 1)
-    chunk = max(1, min(n_users, 1024, scratch_bytes // 4 // per_user))
-    block = max(1, min(n_items, 4096, (scratch_bytes - chunk * per_user) // (4 * chunk)))
+    chunk = max(1, min(n_users, MOST_USERS, scratch_bytes // 4 // per_user))
+    block = max(1, min(n_items, MOST_ITEMS, (scratch_bytes - chunk * per_user) // (4 * chunk)))
     return chunk, block
 
 

@@ -50,6 +50,8 @@ class PhaseResult:
     kept: bool = False
     ledger: Ledger = field(default_factory=dict)
     """Bytes by role during its steps."""
+    counted: int = 0
+    """Numbers during its steps as the paper's memory analysis counts them (`Table.counted_numbers`)."""
 
 
 def ignore(event: str, **values: Any) -> None:

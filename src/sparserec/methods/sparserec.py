@@ -74,11 +74,17 @@ class SparseRec(OneTraining):
         else:
             support = uniform_support(shape, target, np.random.default_rng([context.seed, SUPPORT]))
         table = SparseTable.create(shape, support, context.initial(context.dim))
+        ratio = self._candidate_ratio(context)
+        context.record("candidates", ratio=ratio, largest_ratio=(1.0 - context.density) / 2.0)
         self._new_candidates(context, table, 0)
         return table
 
+    def _candidate_ratio(self, context: Context) -> float:
+        """Half of what the paper's bound allows, unless given; above (1 - density) / 2 a dense gradient costs less."""
+        return self.settings.candidate_ratio or (1.0 - context.density) / 4.0
+
     def _new_candidates(self, context: Context, table: SparseTable, step: int) -> None:
-        ratio = self.settings.candidate_ratio or (1.0 - context.density) / 4.0
+        ratio = self._candidate_ratio(context)
         rng = np.random.default_rng([context.seed, CANDIDATES, step])
         rows = draw_candidates(*context.frequencies(), ratio, self.settings.candidates, rng)
         table.set_candidates(rows, self.settings.growth == "cumulative")

@@ -8,13 +8,30 @@ from numba import njit, prange
 COLUMNS_PER_TASK = 32
 
 
+def pair_scores(
+    vectors: np.ndarray, left: np.ndarray, right: np.ndarray, width: int | None = None
+) -> np.ndarray:
+    """Dot products of rows left[b] and right[b]: summed over each block of `width` columns, then in block order.
+
+    So the same bits come out wherever the blocks live. None is one block of all columns.
+    """
+    dim = vectors.shape[1]
+    width = dim if width is None else width
+    scores = block_scores(vectors, 0, min(width, dim), left, right)
+    for start in range(width, dim, width):
+        scores += block_scores(vectors, start, min(start + width, dim), left, right)
+    return scores
+
+
 @njit(cache=True, parallel=True, fastmath={"contract", "reassoc"})
-def pair_scores(vectors: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Dot products of rows left[b] and right[b]."""
+def block_scores(
+    vectors: np.ndarray, first: int, last: int, left: np.ndarray, right: np.ndarray
+) -> np.ndarray:
+    """What the columns from `first` to `last` add to the scores."""
     scores = np.empty(len(left), vectors.dtype)
     for b in prange(len(left)):
         total = vectors[0, 0] * 0
-        for column in range(vectors.shape[1]):
+        for column in range(first, last):
             total += vectors[left[b], column] * vectors[right[b], column]
         scores[b] = total
     return scores
@@ -74,13 +91,18 @@ def _triple_gradients(
 
 
 def bpr(
-    vectors: np.ndarray, users: np.ndarray, positives: np.ndarray, negatives: np.ndarray
+    vectors: np.ndarray,
+    users: np.ndarray,
+    positives: np.ndarray,
+    negatives: np.ndarray,
+    width: int | None = None,
 ) -> tuple[float, np.ndarray]:
     """mean softplus(score of negative - score of positive), and its gradient on the rows.
 
+    Scores are summed block by block of `width` columns (`pair_scores`).
     The gradient takes the place of the vectors: both together would be the largest arrays of a step.
     """
-    gap = pair_scores(vectors, users, negatives) - pair_scores(vectors, users, positives)
+    gap = pair_scores(vectors, users, negatives, width) - pair_scores(vectors, users, positives, width)
     value = float(np.logaddexp(0.0, gap.astype(np.float64)).mean())
     slope = (np.exp(-np.logaddexp(0.0, -gap)) / len(gap)).astype(vectors.dtype)
     _triple_gradients(vectors, users, positives, negatives, slope)

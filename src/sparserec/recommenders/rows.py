@@ -22,12 +22,13 @@ class RowBatch:
     n_user_rows: int
     n_users: int  # in the whole graph
     n_items: int
+    width: int | None = None  # columns of a block: scores are summed block by block; None is one block
 
     def __len__(self) -> int:
         return len(self.users)
 
 
-def rows_of(batch: Batch, n_users: int, n_items: int) -> RowBatch:
+def rows_of(batch: Batch, n_users: int, n_items: int, width: int | None = None) -> RowBatch:
     """Collect the distinct nodes of a batch and renumber its triples."""
     counts = np.zeros(n_users + n_items, np.int32)
     _count(batch.users, 0, counts)
@@ -46,6 +47,7 @@ def rows_of(batch: Batch, n_users: int, n_items: int) -> RowBatch:
         n_user_rows=int(np.searchsorted(rows, n_users)),
         n_users=n_users,
         n_items=n_items,
+        width=width,
     )
 
 

@@ -105,7 +105,8 @@ def contrast_groups(nodes: np.ndarray, largest: int | None) -> list[np.ndarray]:
 def _ranking(vectors: np.ndarray, rows: RowBatch) -> tuple[float, np.ndarray]:
     """mean -log(1e-5 + sigmoid(score of positive - score of negative)), and its gradient on the rows."""
     users, positives, negatives = rows.users, rows.positives, rows.negatives[:, 0]
-    lead = pair_scores(vectors, users, positives) - pair_scores(vectors, users, negatives)
+    width = rows.width
+    lead = pair_scores(vectors, users, positives, width) - pair_scores(vectors, users, negatives, width)
     share = 1.0 / (1.0 + np.exp(-lead.astype(np.float64)))
     value = float(-np.log(SMALLEST_SHARE + share).mean())
     slope = (-share * (1.0 - share) / (SMALLEST_SHARE + share) / len(lead)).astype(vectors.dtype)

@@ -3,7 +3,7 @@
 from sparserec.table.base import EntryDropout, Shape, State, Table, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
-from sparserec.table.ledger import Ledger, paper_formula_bytes, total
+from sparserec.table.ledger import Ledger, total
 from sparserec.table.masked import MaskedTable
 from sparserec.table.sparse import Candidates, SparseTable
 from sparserec.table.storage import byte_matched_dim
@@ -16,5 +16,5 @@ TABLES: dict[str, type] = {
 
 __all__ = ["TABLES",
     "Candidates", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "MaskedTable", "Shape", "SparseTable", "State", "Table",
-    "ThresholdedTable", "Thresholds", "Update", "byte_matched_dim", "paper_formula_bytes", "total",
+    "ThresholdedTable", "Thresholds", "Update", "byte_matched_dim", "total",
 ]  # fmt: skip

@@ -93,6 +93,10 @@ class Table(Protocol):
     def ledger(self) -> Ledger:
         """Bytes held now, by role."""
 
+    def counted_numbers(self) -> int:
+        """Numbers held now as the paper's memory analysis counts them: parameters, their gradients, and whatever is
+        summed or learnt to choose among them. It leaves out Adam's moments, indices, the graph and activations."""
+
     def stored_bytes(self, bits: int) -> int:
         """Size of the quantised table on disk, indices and scales included."""
 

@@ -85,6 +85,10 @@ class DenseTable:
         size = sum(block.nbytes for block in self.values)
         return {"values": size, "moments": 2 * size}
 
+    def counted_numbers(self) -> int:
+        """Table and gradient."""
+        return 2 * self.parameters()
+
     def stored_bytes(self, bits: int) -> int:
         return dense_bytes(self.shape.n_rows, self.shape.dim, bits)
 

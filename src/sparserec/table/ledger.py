@@ -9,11 +9,3 @@ Ledger = dict[str, int]
 def total(ledger: Ledger) -> int:
     """All bytes of a ledger."""
     return sum(ledger.values())
-
-
-def paper_formula_bytes(active: int, sampled: int, active_and_sampled: int) -> int:
-    """The paper's parameter count (table, gradients on A u S, accumulator on S) as float32 bytes.
-
-    It leaves out Adam's moments, indices, the graph and activations; that is why the ledger stands beside it.
-    """
-    return 4 * (active + active_and_sampled + sampled)

@@ -98,6 +98,10 @@ class MaskedTable:
         gradient, mask = sum(g.nbytes for g in self.gradient), sum(a.nbytes for a in self.active)
         return {**self.dense.ledger(), "gradient": gradient, "mask": mask}
 
+    def counted_numbers(self) -> int:
+        """The active entries and a gradient of every entry: (d + 1) s N."""
+        return self.parameters() + self.dense.parameters()
+
     def stored_bytes(self, bits: int) -> int:
         return self.to_sparse().stored_bytes(bits)
 

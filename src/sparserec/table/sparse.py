@@ -205,6 +205,17 @@ class SparseTable:
             "accumulated": 0 if held is None else held.rows.nbytes + held.accumulated.nbytes,
         }
 
+    def counted_numbers(self) -> int:
+        """Active entries, gradients of active or sampled entries (sampled rows count whole), and their sum where there is
+        one: K + card(A u S) + card(S). A gradient of the last batch alone is not kept twice."""
+        held = self.candidates
+        if held is None:
+            return 2 * self.parameters()
+        sizes = self.row_sizes()
+        sizes[held.rows] = self.shape.dim
+        summed = held.accumulated.size if held.cumulative else 0
+        return self.parameters() + int(sizes.sum()) + summed
+
     def stored_bytes(self, bits: int) -> int:
         return sparse_bytes(self.row_sizes(), self.shape.dim, bits)
 

@@ -141,6 +141,10 @@ class ThresholdedTable:
         size = sum(block.nbytes for block in self.values)
         return {"values": size, "thresholds": size, "moments": 4 * size}
 
+    def counted_numbers(self) -> int:
+        """Table, gradient and thresholds: 3 s N."""
+        return 3 * sum(block.size for block in self.values)
+
     def stored_bytes(self, bits: int) -> int:
         return self.to_sparse().stored_bytes(bits)
 

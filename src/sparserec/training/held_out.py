@@ -32,4 +32,12 @@ def evaluate_test(
     def user_vectors(ids: np.ndarray) -> torch.Tensor:
         return rows[torch.from_numpy(ids).long()]
 
-    return evaluate(user_vectors, torch.from_numpy(items), split.train, split.test, split.known_at_test, ks)
+    return evaluate(
+        user_vectors,
+        torch.from_numpy(items),
+        split.train,
+        split.test,
+        split.known_at_test,
+        ks,
+        width=table.shape.width,
+    )

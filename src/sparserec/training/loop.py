@@ -50,6 +50,7 @@ class LoopState:
     done: list[PhaseResult] = field(default_factory=list)
     events: int = 0  # lines of the record that belong to this state
     ledger: Ledger = field(default_factory=dict)  # largest of this phase so far
+    counted: int = 0  # numbers as the paper counts them, largest of this phase so far
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -125,10 +126,11 @@ class Loop:
         save_table(self._phase_path(number), table)
         best = self.state.early.best_score
         self._note_ledger()
-        result = PhaseResult(phase.name, self._epoch(), best, phase.kept, self.state.ledger)
+        state = self.state
+        result = PhaseResult(phase.name, self._epoch(), best, phase.kept, state.ledger, state.counted)
         self._emit({"event": "phase", **asdict(result), "best_epoch": self.state.early.best_epoch})
-        self.state.done.append(result)
-        self.state.step, self.state.loss_sum, self.state.early, self.state.ledger = 0, 0.0, EarlyStop(), {}
+        state.done.append(result)
+        state.step, state.loss_sum, state.early, state.ledger, state.counted = 0, 0.0, EarlyStop(), {}, 0
         self._save(None)
         for earlier, one in enumerate(self.state.done[:-1]):  # only now may what the old checkpoint needed go
             if not one.kept:
@@ -221,6 +223,7 @@ class Loop:
         """Keep the largest ledger of the phase: what a method holds may come and go."""
         assert self.stepper is not None
         self.state.ledger = max(self.state.ledger, self.stepper.ledger(), key=total)
+        self.state.counted = max(self.state.counted, self.stepper.table.counted_numbers())
 
     def _epoch(self) -> int:
         return -(-self.state.step // self.sampler.steps_per_epoch)

@@ -61,7 +61,8 @@ class Prepared:
         def user_vectors(ids: np.ndarray) -> torch.Tensor:
             return users[torch.from_numpy(ids).long()]
 
-        return evaluate(user_vectors, items, self.split.train, self.split.valid, ks=self.config.ks).metrics
+        split, width = self.split, table.shape.width
+        return evaluate(user_vectors, items, split.train, split.valid, ks=self.config.ks, width=width).metrics
 
     def test(self, table: Table) -> Evaluation:
         """Metrics on the test part, validation items masked as well."""

@@ -18,7 +18,7 @@ from sparserec.evaluation import Evaluation
 from sparserec.files import replacing, write_text
 from sparserec.memory import PeakMeter, peak_of, resident_bytes, return_large_blocks
 from sparserec.shipping import default_export_quality, make_vectors
-from sparserec.table import SparseTable, Table, paper_formula_bytes, total
+from sparserec.table import Table, total
 from sparserec.training.config import RunConfig
 from sparserec.training.configure import differences
 from sparserec.training.dense_run import DenseRun
@@ -198,7 +198,6 @@ def _record(
     prepared: Prepared, table: Table, loop: Loop, peaks: dict[str, int], prepared_seconds: float
 ) -> dict[str, Any]:
     config, split, factors = prepared.config, prepared.split, prepared.context.factors
-    stepper = loop.stepper
     return {
         "config": config.model_dump(mode="json"),
         "base_settings": prepared.recommender.settings.model_dump(mode="json"),
@@ -211,7 +210,7 @@ def _record(
         "dim": table.shape.dim,
         "bytes": {"int8": table.stored_bytes(8), "int4": table.stored_bytes(4)},
         "memory": {
-            "formula": _formula(table, stepper.table if stepper else table),
+            "formula": 4 * max(result.counted for result in loop.state.done),  # float32
             "ledger": max((result.ledger for result in loop.state.done), key=total),
             "peak": peaks,
         },
@@ -224,14 +223,3 @@ def _record(
         "test_curve": bool(config.test_epochs),
         "test_opened": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) if config.open_test else None,
     }
-
-
-def _formula(table: Table, trained: Table) -> int:
-    """The paper's count with the actual card(A u S): sampled rows count whole, active entries outside them too."""
-    if not isinstance(trained, SparseTable) or trained.candidates is None:
-        return paper_formula_bytes(table.parameters(), 0, table.parameters())
-    held = trained.candidates
-    outside = np.bincount(trained.entries()[0], minlength=trained.shape.n_rows)
-    outside[held.rows] = 0
-    sampled = held.accumulated.size
-    return paper_formula_bytes(trained.parameters(), sampled, sampled + int(outside.sum()))

@@ -38,7 +38,7 @@ class Stepper:
     def run(self, batch: Batch, step: int, learning_rate: float) -> float:
         """Update the table with one batch; returns the loss before the update, regulariser included."""
         graph, table, filters = self.graph, self.table, self.filter
-        rows = rows_of(batch, graph.n_users, graph.n_items)
+        rows = rows_of(batch, graph.n_users, graph.n_items, table.shape.width)
         self.largest_rows = max(self.largest_rows, len(rows.rows))
         change = self.recommender.perturb(self.seed, step, graph, table.shape.dim)
         filters.begin(rows.rows, change.weights, change.transposed_weights)
