@@ -78,7 +78,7 @@ def _drop_last_entry(parts: Parts) -> None:
     del parts.metadata["golden"]
 
 
-def _poke(name: str, at: int, value: bytes) -> Change:
+def poke(name: str, at: int, value: bytes) -> Change:
     """Overwrite some bytes of a tensor; a negative position counts from its end."""
 
     def change(parts: Parts) -> None:
@@ -90,7 +90,7 @@ def _poke(name: str, at: int, value: bytes) -> Change:
     return change
 
 
-def _orr(name: str, at: int, bits: int) -> Change:
+def orr(name: str, at: int, bits: int) -> Change:
     def change(parts: Parts) -> None:
         data = bytearray(parts.tensors[name].data)
         data[at % len(data)] |= bits
@@ -99,7 +99,7 @@ def _orr(name: str, at: int, bits: int) -> Change:
     return change
 
 
-def _resize(name: str, by: int) -> Change:
+def resize(name: str, by: int) -> Change:
     """Make a one-dimensional tensor longer or shorter, its shape following."""
 
     def change(parts: Parts) -> None:
@@ -111,14 +111,14 @@ def _resize(name: str, by: int) -> Change:
     return change
 
 
-def _without(name: str) -> Change:
+def without(name: str) -> Change:
     def change(parts: Parts) -> None:
         del parts.tensors[name]
 
     return change
 
 
-def _model(**fields: Any) -> Change:
+def model_change(**fields: Any) -> Change:
     return lambda parts: parts.set_model(**fields)
 
 
@@ -135,7 +135,7 @@ def _golden(change: Callable[[list[dict[str, Any]]], Any]) -> Change:
     return apply
 
 
-def _retype(name: str, dtype: str) -> Change:
+def retype(name: str, dtype: str) -> Change:
     return lambda parts: setattr(parts.tensors[name], "dtype", dtype)
 
 
@@ -150,55 +150,55 @@ def _items_cases() -> list[tuple[str, str, Change]]:
         ("metadata-card-not-object", "BadMetadata", _metadata(card="3")),
         ("metadata-not-a-string", "BadMetadata", _metadata(novelty=3)),
         ("newer-version", "NewerVersion", _metadata(version="2.0")),
-        ("model-unknown-mode", "BadMetadata", _model(mode="everything")),
-        ("model-no-items", "BadMetadata", _model(items=0)),
-        ("model-items-a-string", "BadMetadata", _model(items="9")),
-        ("model-items-huge", "BadMetadata", _model(items=2**60)),
-        ("model-items-wrong", "WrongTensor", _model(items=10)),
-        ("model-dim-zero", "BadMetadata", _model(dim=0)),
-        ("model-dim-huge", "BadMetadata", _model(dim=65537)),
-        ("model-loops-not-boolean", "BadMetadata", _model(self_loops=1)),
-        ("model-too-many-folds", "BadMetadata", _model(fold_tables=2)),
-        ("model-unknown-id-kind", "BadMetadata", _model(item_ids="guid")),
-        ("model-user-id-a-list", "BadMetadata", _model(user_id=[1])),
-        ("coefficients-missing", "MissingTensor", _without("filter.weight")),
-        ("coefficients-not-finite", "BadCoefficients", _poke("filter.weight", 8, struct.pack("<d", float("nan")))),
-        ("coefficients-huge", "BadCoefficients", _poke("filter.weight", 8, struct.pack("<d", 1e7))),
-        ("coefficients-none", "BadCoefficients", _resize("filter.weight", -4)),
-        ("scale-missing", "MissingTensor", _without("score.scale")),
-        ("code-missing", "MissingTensor", _without("score.code")),
-        ("count-missing", "MissingTensor", _without("score.count")),
-        ("fold-missing", "MissingTensor", _without("fold.0.scale")),
-        ("degree-missing", "MissingTensor", _without("item.degree")),
-        ("vector-missing", "MissingTensor", _without("user.vector")),
-        ("title-text-missing", "MissingTensor", _without("item.title.text")),
-        ("tags-missing", "MissingTensor", _without("item.tags")),
-        ("ids-missing", "MissingTensor", _without("item.id.offset")),
-        ("scale-wrong-type", "WrongTensor", _retype("score.scale", "U16")),
-        ("scale-too-short", "WrongTensor", _resize("score.scale", -1)),
-        ("count-two-rows", "WrongTensor", _resize("score.count", -7)),
-        ("scale-nan", "BadScale", _poke("score.scale", 4, half_nan)),
-        ("scale-infinite", "BadScale", _poke("score.scale", 0, half_inf)),
-        ("scale-negative", "BadScale", _poke("fold.0.scale", 2, struct.pack("<e", -0.5))),
-        ("code-minus-128", "CodeOutOfRange", _poke("score.code", 3, b"\x80")),
-        ("index-out-of-range", "IndexOutOfRange", _poke("score.index", -1, b"\x0c")),
-        ("index-not-ascending", "IndexNotAscending", _poke("score.index", 1, b"\x00")),
-        ("count-wrong-sum", "WrongCount", _poke("score.count", 0, b"\x0b")),
-        ("code-too-short", "WrongCount", _resize("score.code", -1)),
-        ("vector-not-finite", "BadVector", _poke("user.vector", 4, struct.pack("<f", float("inf")))),
-        ("seen-out-of-range", "IndexOutOfRange", _poke("user.seen", 0, struct.pack("<I", 9))),
-        ("popularity-wrong-type", "WrongTensor", _retype("item.popularity", "I8")),
-        ("title-offset-falls", "BadTextOffsets", _poke("item.title.offset", 8, struct.pack("<I", 3))),
-        ("title-offset-not-zero", "BadTextOffsets", _poke("item.title.offset", 0, struct.pack("<I", 1))),
-        ("title-offset-end", "BadTextOffsets", _poke("item.title.offset", -4, struct.pack("<I", 10**9))),
-        ("title-bad-utf8", "BadText", _poke("item.title.text", 0, b"\xff")),
-        ("title-surrogate", "BadText", _poke("item.title.text", 3, b"\xed\xa0\x80")),
-        ("title-splits-character", "BadText", _poke("item.title.offset", 4, struct.pack("<I", 2))),
-        ("tag-padding", "NonzeroPadding", _orr("item.tags", 1, 0x80)),
-        ("id-order-out-of-range", "BadIds", _poke("item.id.order", 0, struct.pack("<I", 9))),
-        ("id-order-repeats", "BadIds", _poke("item.id.order", 4, struct.pack("<I", 0))),
-        ("ids-not-sorted", "BadIds", _without("item.id.order")),
-        ("id-bad-utf8", "BadText", _poke("item.id.text", 0, b"\xc0")),
+        ("model-unknown-mode", "BadMetadata", model_change(mode="everything")),
+        ("model-no-items", "BadMetadata", model_change(items=0)),
+        ("model-items-a-string", "BadMetadata", model_change(items="9")),
+        ("model-items-huge", "BadMetadata", model_change(items=2**60)),
+        ("model-items-wrong", "WrongTensor", model_change(items=10)),
+        ("model-dim-zero", "BadMetadata", model_change(dim=0)),
+        ("model-dim-huge", "BadMetadata", model_change(dim=65537)),
+        ("model-loops-not-boolean", "BadMetadata", model_change(self_loops=1)),
+        ("model-too-many-folds", "BadMetadata", model_change(fold_tables=2)),
+        ("model-unknown-id-kind", "BadMetadata", model_change(item_ids="guid")),
+        ("model-user-id-a-list", "BadMetadata", model_change(user_id=[1])),
+        ("coefficients-missing", "MissingTensor", without("filter.weight")),
+        ("coefficients-not-finite", "BadCoefficients", poke("filter.weight", 8, struct.pack("<d", float("nan")))),
+        ("coefficients-huge", "BadCoefficients", poke("filter.weight", 8, struct.pack("<d", 1e7))),
+        ("coefficients-none", "BadCoefficients", resize("filter.weight", -4)),
+        ("scale-missing", "MissingTensor", without("score.scale")),
+        ("code-missing", "MissingTensor", without("score.code")),
+        ("count-missing", "MissingTensor", without("score.count")),
+        ("fold-missing", "MissingTensor", without("fold.0.scale")),
+        ("degree-missing", "MissingTensor", without("item.degree")),
+        ("vector-missing", "MissingTensor", without("user.vector")),
+        ("title-text-missing", "MissingTensor", without("item.title.text")),
+        ("tags-missing", "MissingTensor", without("item.tags")),
+        ("ids-missing", "MissingTensor", without("item.id.offset")),
+        ("scale-wrong-type", "WrongTensor", retype("score.scale", "U16")),
+        ("scale-too-short", "WrongTensor", resize("score.scale", -1)),
+        ("count-two-rows", "WrongTensor", resize("score.count", -7)),
+        ("scale-nan", "BadScale", poke("score.scale", 4, half_nan)),
+        ("scale-infinite", "BadScale", poke("score.scale", 0, half_inf)),
+        ("scale-negative", "BadScale", poke("fold.0.scale", 2, struct.pack("<e", -0.5))),
+        ("code-minus-128", "CodeOutOfRange", poke("score.code", 3, b"\x80")),
+        ("index-out-of-range", "IndexOutOfRange", poke("score.index", -1, b"\x0c")),
+        ("index-not-ascending", "IndexNotAscending", poke("score.index", 1, b"\x00")),
+        ("count-wrong-sum", "WrongCount", poke("score.count", 0, b"\x0b")),
+        ("code-too-short", "WrongCount", resize("score.code", -1)),
+        ("vector-not-finite", "BadVector", poke("user.vector", 4, struct.pack("<f", float("inf")))),
+        ("seen-out-of-range", "IndexOutOfRange", poke("user.seen", 0, struct.pack("<I", 9))),
+        ("popularity-wrong-type", "WrongTensor", retype("item.popularity", "I8")),
+        ("title-offset-falls", "BadTextOffsets", poke("item.title.offset", 8, struct.pack("<I", 3))),
+        ("title-offset-not-zero", "BadTextOffsets", poke("item.title.offset", 0, struct.pack("<I", 1))),
+        ("title-offset-end", "BadTextOffsets", poke("item.title.offset", -4, struct.pack("<I", 10**9))),
+        ("title-bad-utf8", "BadText", poke("item.title.text", 0, b"\xff")),
+        ("title-surrogate", "BadText", poke("item.title.text", 3, b"\xed\xa0\x80")),
+        ("title-splits-character", "BadText", poke("item.title.offset", 4, struct.pack("<I", 2))),
+        ("tag-padding", "NonzeroPadding", orr("item.tags", 1, 0x80)),
+        ("id-order-out-of-range", "BadIds", poke("item.id.order", 0, struct.pack("<I", 9))),
+        ("id-order-repeats", "BadIds", poke("item.id.order", 4, struct.pack("<I", 0))),
+        ("ids-not-sorted", "BadIds", without("item.id.order")),
+        ("id-bad-utf8", "BadText", poke("item.id.text", 0, b"\xc0")),
         ("golden-not-json", "BadGolden", _metadata(golden="[")),
         ("golden-not-a-list", "BadGolden", _metadata(golden="{}")),
         ("golden-no-question", "BadGolden", _golden(lambda queries: queries[0].pop("history"))),
@@ -213,21 +213,21 @@ def _items_cases() -> list[tuple[str, str, Change]]:
 def _full_cases() -> list[tuple[str, str, Change]]:
     """The graph's first gaps are 2, 1; there are five edges, so the last half byte of the classes is padding."""
     return [
-        ("full-fold-tables", "BadMetadata", _model(fold_tables=1)),
-        ("full-no-users", "BadMetadata", _model(users=0)),
-        ("full-no-user-ids", "BadMetadata", _model(user_ids=None)),
-        ("full-users-wrong", "WrongTensor", _model(users=6)),
-        ("graph-missing", "MissingTensor", _without("graph.extra")),
-        ("graph-width", "BadGraph", _poke("graph.width", 15, b"\x19")),
-        ("graph-count", "WrongCount", _poke("graph.count", 0, b"\x09")),
-        ("graph-class-padding", "NonzeroPadding", _orr("graph.class", -1, 0x10)),
-        ("graph-extra-length", "WrongCount", _resize("graph.extra", 3)),
+        ("full-fold-tables", "BadMetadata", model_change(fold_tables=1)),
+        ("full-no-users", "BadMetadata", model_change(users=0)),
+        ("full-no-user-ids", "BadMetadata", model_change(user_ids=None)),
+        ("full-users-wrong", "WrongTensor", model_change(users=6)),
+        ("graph-missing", "MissingTensor", without("graph.extra")),
+        ("graph-width", "BadGraph", poke("graph.width", 15, b"\x19")),
+        ("graph-count", "WrongCount", poke("graph.count", 0, b"\x09")),
+        ("graph-class-padding", "NonzeroPadding", orr("graph.class", -1, 0x10)),
+        ("graph-extra-length", "WrongCount", resize("graph.extra", 3)),
         ("graph-item-out-of-range", "BadGraph", _far_item),
-        ("norm-not-finite", "BadScale", _poke("item.norm", 0, struct.pack("<f", float("nan")))),
-        ("integer-ids-repeat", "BadIds", lambda parts: _poke("item.id", 4, parts.tensors["item.id"].data[:4])(parts)),
+        ("norm-not-finite", "BadScale", poke("item.norm", 0, struct.pack("<f", float("nan")))),
+        ("integer-ids-repeat", "BadIds", lambda parts: poke("item.id", 4, parts.tensors["item.id"].data[:4])(parts)),
         ("integer-id-too-wide", "BadIds", _widen_ids),
-        ("code-minus-8", "CodeOutOfRange", _poke("layer0.code", 0, b"\x88")),
-        ("int4-too-long", "WrongCount", _resize("layer0.code", 1)),
+        ("code-minus-8", "CodeOutOfRange", poke("layer0.code", 0, b"\x88")),
+        ("int4-too-long", "WrongCount", resize("layer0.code", 1)),
     ]  # fmt: skip
 
 
@@ -254,10 +254,10 @@ def _mask_cases() -> list[tuple[str, str, Change]]:
 
     return [
         ("mask-and-index", "AmbiguousEncoding", both),
-        ("mask-missing", "WrongTensor", _without("score.mask")),
-        ("mask-padding", "NonzeroPadding", _orr("score.mask", 1, 0x80)),
+        ("mask-missing", "WrongTensor", without("score.mask")),
+        ("mask-padding", "NonzeroPadding", orr("score.mask", 1, 0x80)),
         ("mask-bits-wrong", "WrongCount", _fill_mask),
-        ("int4-padding", "NonzeroPadding", _orr("score.code", -1, 0x10)),
+        ("int4-padding", "NonzeroPadding", orr("score.code", -1, 0x10)),
     ]
 
 

@@ -10,7 +10,7 @@ import argparse
 import json
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -20,11 +20,11 @@ from files import Parts, Tensor, join, lay_out, reseal, take_apart
 
 from sparserec.device import DeviceError, loads
 
-GOLDEN = Path(__file__).parent / "v1" / "golden"
+FOLDERS = tuple(Path(__file__).parent / version / "golden" for version in ("v1", "v1.1"))
 SIZES = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "U16": 2, "I8": 1, "U8": 1}
 ODD_VALUES: list[Any] = [
     0, 1, -1, 2, 3, 8, 9, 24, 255, 256, 65536, 2**24, 2**31, 2**32, 2**53, 2**63, 1e308, 0.5, 16.0, True, False, None,
-    "", "x", "range", "int", "string", "items", "full", "personal", "1.0", "2.0", "1.9", [], {}, [0, 1], {"a": 1}, "\ud800",
+    "", "x", "range", "int", "string", "items", "full", "personal", "1.0", "2.0", "1.9", [], {}, [0, 1], {"a": 1}, {"size_power": 0}, {"size_power": 2}, "\ud800",
 ]  # fmt: skip
 RESEALED = 0.95
 QUERIES = 2  # golden queries kept in a parent
@@ -40,13 +40,13 @@ class Mutant:
     data: bytes
 
 
-def parents(folder: Path = GOLDEN) -> list[tuple[str, Parts]]:
+def parents(folders: Sequence[Path] = FOLDERS) -> list[tuple[str, Parts]]:
     """What mutants are made from: the golden files, each taken apart into several with a few golden queries each.
 
     Small files are mutated, read and asked in half the time, and together they still hold every query.
     """
     found = []
-    for path in sorted(folder.glob("*.srec")):
+    for path in (path for folder in folders for path in sorted(folder.glob("*.srec"))):
         parts = take_apart(path.read_bytes())
         queries = json.loads(parts.metadata["golden"])
         for first in range(0, len(queries), QUERIES):
@@ -218,7 +218,7 @@ def change_model(random: Random, parts: Parts, donor: Parts) -> None:
         return
     if not isinstance(model, dict):  # another mutation was here before
         return
-    field = random.choice([*model, "user_ids", "user_id"])
+    field = random.choice([*model, "user_ids", "user_id", "fold_in"])
     value = model.get(field)
     if isinstance(value, int) and random.random() < 0.5:
         model[field] = value + random.choice((-1, 1, 8))

@@ -16,6 +16,7 @@ const SECTIONS = [
   ['tag.', 'tags'],
   ['item.tags', 'tags'],
   ['item.degree', 'degrees and popularity'],
+  ['item.weight', 'fold-in weights'],
   ['item.popularity', 'degrees and popularity'],
   ['user.', 'one user'],
 ]

@@ -43,7 +43,7 @@ export class MissingTensor extends FileError { name = 'MissingTensor' }
 export class WrongTensor extends FileError { name = 'WrongTensor' }
 /** The filter coefficients are not finite, too many or too large. */
 export class BadCoefficients extends FileError { name = 'BadCoefficients' }
-/** A table has both a bitmask and an index. */
+/** Something is stored in two ways at once: a table as bitmask and index, degrees as numbers and as levels. */
 export class AmbiguousEncoding extends FileError { name = 'AmbiguousEncoding' }
 /** A row scale or length is negative or not finite. */
 export class BadScale extends FileError { name = 'BadScale' }
@@ -59,6 +59,10 @@ export class WrongCount extends FileError { name = 'WrongCount' }
 export class NonzeroPadding extends FileError { name = 'NonzeroPadding' }
 /** A gap of the graph leads beyond the last item, or is too wide. */
 export class BadGraph extends FileError { name = 'BadGraph' }
+/** A number names a value that its table of values does not have. */
+export class LevelOutOfRange extends FileError { name = 'LevelOutOfRange' }
+/** A fold-in weight is negative, too large or not finite. */
+export class BadWeight extends FileError { name = 'BadWeight' }
 /** The stored user vector is not finite. */
 export class BadVector extends FileError { name = 'BadVector' }
 /** The offsets of a text table do not start at 0, fall, or do not end at its length. */

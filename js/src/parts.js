@@ -4,6 +4,7 @@ import { checkPadding, readScale, readTable } from './codecs.js'
 import { getTensor } from './container.js'
 import { BadCoefficients, BadVector, IndexOutOfRange } from './errors.js'
 import { graphFilter } from './filter.js'
+import { readCounts, readInsertion } from './foldin.js'
 import { readGolden } from './golden.js'
 import { readGraph } from './graph.js'
 import { readIds } from './ids.js'
@@ -35,8 +36,6 @@ import { readText } from './text.js'
  * @property {Ids | null} userIds
  * @property {import('./golden.js').GoldenQuery[]} golden
  */
-
-const COUNT_TYPES = ['U8', 'U16', 'U32']
 
 /**
  * @param {Container} container whose checksum is right
@@ -73,12 +72,13 @@ export function readParts(container) {
  * @param {Profile} profile
  * @returns {Core}
  */
-function readItems(container, { mode, items, dim, selfLoops, foldTables }) {
+function readItems(container, profile) {
+  const { mode, items, dim, foldTables } = profile
   const score = readTable(container, 'score', items, dim)
   const fold = Array.from({ length: foldTables }, (_, q) => readTable(container, `fold.${q}`, items, dim))
-  const degree = readCounts(container, 'item.degree', items)
+  const { degree, insertion } = readInsertion(container, profile)
   const vector = mode === 'personal' ? readVector(container, dim) : null
-  return { degree, graph: null, scorer: itemsScorer(score, fold, degree, selfLoops, vector) }
+  return { degree, graph: null, scorer: itemsScorer(score, fold, insertion, vector) }
 }
 
 /**
@@ -104,16 +104,6 @@ function readCoefficients(container) {
     throw new BadCoefficients('the filter needs 1 to 65 finite coefficients of at most 1e6')
   }
   return weight
-}
-
-/**
- * @param {Container} container
- * @param {string} name
- * @param {number} count
- * @returns {Counts}
- */
-function readCounts(container, name, count) {
-  return /** @type {Counts} */ (getTensor(container, name, COUNT_TYPES, [count]).data)
 }
 
 /**

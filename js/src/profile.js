@@ -5,6 +5,7 @@ import { BadMetadata } from './errors.js'
 
 const MODES = ['items', 'full', 'personal']
 const ID_KINDS = ['range', 'int', 'string']
+const SIZE_POWERS = [0, 0.5, 1]
 const MOST_NODES = 2 ** 24 - 1
 
 /**
@@ -19,6 +20,7 @@ const MOST_NODES = 2 ** 24 - 1
  * @property {string} itemIds range, int or string
  * @property {string | null} userIds
  * @property {string | number | null} userId
+ * @property {number | null} sizePower null: the fold-in weights are those of the degrees, as in 1.0
  */
 
 /**
@@ -44,7 +46,20 @@ export function readProfile(metadata) {
   if (userId !== null && typeof userId !== 'string' && !Number.isSafeInteger(userId)) {
     throw new BadMetadata('model.user_id is neither text nor an integer')
   }
-  return { mode, base: raw.base, items, users, dim, selfLoops, foldTables, itemIds, userIds, userId }
+  const sizePower = Object.hasOwn(raw, 'fold_in') ? readSizePower(raw.fold_in, !full && !selfLoops) : null
+  return { mode, base: raw.base, items, users, dim, selfLoops, foldTables, itemIds, userIds, userId, sizePower }
+}
+
+/**
+ * @param {any} foldIn
+ * @param {boolean} allowed
+ * @returns {number}
+ */
+function readSizePower(foldIn, allowed) {
+  if (!allowed || !isObject(foldIn) || !SIZE_POWERS.includes(foldIn.size_power)) {
+    throw new BadMetadata('model.fold_in needs a size_power of 0, .5 or 1, in modes other than full without self-loops')
+  }
+  return foldIn.size_power
 }
 
 /**

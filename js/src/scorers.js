@@ -4,11 +4,13 @@
  */
 
 import { gather, spread } from './filter.js'
+import { insertionByDegree } from './foldin.js'
 import { tableDots, tableDotsOf, tableLengths, tableRow, tableRowsum } from './table.js'
 
 /** @typedef {import('./codecs.js').Table} Table */
 /** @typedef {import('./filter.js').GraphFilter} GraphFilter */
-/** @typedef {{items: number[], weights: number[]}} History distinct items with non-zero weights, in the caller's order */
+/** @typedef {import('./foldin.js').History} History */
+/** @typedef {import('./foldin.js').Insertion} Insertion */
 
 /**
  * @typedef {object} Scorer
@@ -24,24 +26,23 @@ import { tableDots, tableDotsOf, tableLengths, tableRow, tableRowsum } from './t
  *
  * @param {Table} score
  * @param {Table[]} fold
- * @param {ArrayLike<number>} degree
- * @param {boolean} selfLoops
+ * @param {Insertion} insertion
  * @param {Float32Array | null} userVector
  * @returns {Scorer}
  */
-export function itemsScorer(score, fold, degree, selfLoops, userVector) {
+export function itemsScorer(score, fold, insertion, userVector) {
   const tables = fold.length ? fold : [score]
   /** @type {Float64Array | undefined} */
   let lengths
   return {
     fromHistory(history) {
-      const { edges, sigma } = insertion(history, degree, selfLoops)
+      const { edges, sigma } = insertion(history)
       return powerSum(tables, sigma, table => tableRowsum(table, edges, history.items))
     },
     known: () => Float64Array.from(userVector ?? []),
     scores: vector => tableDots(score, vector),
     contributions(history, item) {
-      const { edges, sigma } = insertion(history, degree, selfLoops)
+      const { edges, sigma } = insertion(history)
       const target = tableRow(score, item)
       const reach = powerSum(tables, sigma, table => tableDotsOf(table, target, history.items))
       return edges.map((edge, j) => edge * reach[j])
@@ -64,13 +65,14 @@ export function itemsScorer(score, fold, degree, selfLoops, userVector) {
  */
 export function fullScorer(layer0, filter, weight, itemNorm) {
   const { graph, selfLoops } = filter
+  const insertion = insertionByDegree(graph.itemDegree, selfLoops)
   /** @param {number} item */
   const itemVector = item => tableRowsum(layer0, spread(filter, weight, { users: null, items: oneHot(graph.items, item) }))
   /** @param {ArrayLike<number>} coefficients @param {Float64Array} vector */
   const reachOf = (coefficients, vector) => gather(filter, coefficients, tableDots(layer0, vector))
   return {
     fromHistory(history) {
-      const { edges, sigma } = insertion(history, graph.itemDegree, selfLoops)
+      const { edges, sigma } = insertion(history)
       const items = new Float64Array(graph.items)
       history.items.forEach((item, j) => { items[item] = edges[j] })
       return tableRowsum(layer0, spread(filter, insertionCoefficients(weight, sigma), { users: null, items }))
@@ -78,7 +80,7 @@ export function fullScorer(layer0, filter, weight, itemNorm) {
     known: user => tableRowsum(layer0, spread(filter, weight, { users: oneHot(graph.users, user), items: null })),
     scores: vector => reachOf(weight, vector),
     contributions(history, item) {
-      const { edges, sigma } = insertion(history, graph.itemDegree, selfLoops)
+      const { edges, sigma } = insertion(history)
       const reach = reachOf(insertionCoefficients(weight, sigma), itemVector(item))
       return edges.map((edge, j) => edge * reach[history.items[j]])
     },
@@ -86,23 +88,6 @@ export function fullScorer(layer0, filter, weight, itemNorm) {
       const products = reachOf(weight, itemVector(item))
       return itemNorm ? dividedBy(products, itemNorm, item) : products
     },
-  }
-}
-
-/**
- * Weights of the edges that tie a new user to the items of its history, and of its own self-loop.
- *
- * @param {History} history
- * @param {ArrayLike<number>} degree
- * @param {boolean} selfLoops
- * @returns {{edges: number[], sigma: number}}
- */
-function insertion({ items, weights }, degree, selfLoops) {
-  const loop = selfLoops ? 1 : 0
-  const size = items.length
-  return {
-    edges: items.map((item, j) => weights[j] * (1 / Math.sqrt((size + loop) * Math.max(degree[item] + loop, 1)))),
-    sigma: loop / (size + 1),
   }
 }
 

@@ -6,8 +6,8 @@ import { compareGolden } from '../src/golden.js'
 
 /** @typedef {{call: string, args: any, items: (string | number)[], scores: number[], contributions: [any, number][], score: number, catalogue: any[]}} Query */
 
-const FOLDER = new URL('../../conformance/v1/', import.meta.url)
-const index = existsSync(FOLDER) ? JSON.parse(read('index.json').toString()) : { golden: [], malformed: [] }
+const FOLDER = new URL('../../conformance/', import.meta.url)
+const VERSIONS = ['v1', 'v1.1']
 
 /**
  * @param {string} path
@@ -44,11 +44,23 @@ function check(model, query, name) {
   assert.deepEqual(bits(scores), bits(query.scores), `${name}: sums are exact, so all readers get the same bits`)
 }
 
+/**
+ * Golden or malformed files of all versions.
+ *
+ * @param {'golden' | 'malformed'} kind
+ * @returns {{file: string, expected: string, error: string}[]}
+ */
+function cases(kind) {
+  if (!existsSync(FOLDER)) return []
+  return VERSIONS.flatMap(version => JSON.parse(read(`${version}/index.json`).toString())[kind].map(
+    (/** @type {any} */ { file, expected, error }) => ({ file: `${version}/${file}`, expected: `${version}/${expected}`, error })))
+}
+
 test('the conformance files are there', () => {
-  assert.ok(index.golden.length > 40 && index.malformed.length > 40)
+  assert.ok(cases('golden').length > 50 && cases('malformed').length > 100)
 })
 
-for (const { file, expected } of index.golden) {
+for (const { file, expected } of cases('golden')) {
   test(file, async () => {
     const model = await api.load(read(file))
     const { card, queries } = JSON.parse(read(expected).toString())
@@ -60,7 +72,7 @@ for (const { file, expected } of index.golden) {
   })
 }
 
-for (const { file, error } of index.malformed) {
+for (const { file, error } of cases('malformed')) {
   test(`${file}: ${error}`, async () => {
     const Expected = Object.entries(api).find(([name]) => name === error)?.[1]
     assert.ok(Expected, `no error ${error}`)

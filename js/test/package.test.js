@@ -89,5 +89,5 @@ test('types', context => {
 test('small', () => {
   const code = MODULES.map(name => text(`src/${name}`).replace(/\/\*\*.*?\*\//gs, '').replace(/^\s+/gm, '')).join('')
   const compressed = gzipSync(code, { level: 9 }).length
-  assert.ok(compressed < 16_000, `${compressed} bytes without comments, compressed`)
+  assert.ok(compressed < 20_000, `${compressed} bytes without comments, compressed`)
 })

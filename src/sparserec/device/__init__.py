@@ -13,6 +13,7 @@ from .codecs import (
     sparse_rows,
 )
 from .errors import DeviceError
+from .fold_in import FoldIn
 from .model import Explanation, Item, Model, Recommendation, load, loads
 from .writer import ModelParts, model_bytes, write_model
 
@@ -20,6 +21,7 @@ __all__ = [
     "DeviceError",
     "EncodedTable",
     "Explanation",
+    "FoldIn",
     "Item",
     "Model",
     "ModelParts",

@@ -19,7 +19,7 @@ PREFIX = b'{"__metadata__":{"sha256":"'
 DIGEST_START = 8 + len(PREFIX)
 DIGEST_END = DIGEST_START + 64
 MAX_HEADER = 1 << 20
-MAJOR, MINOR = 1, 0
+MAJOR, MINOR = 1, 1
 LONG_NUMBER = re.compile("[0-9]{16}")
 ELEMENT_BYTES = {
     "F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2,

@@ -88,7 +88,7 @@ class BadCoefficients(FileError):
 
 
 class AmbiguousEncoding(FileError):
-    """A table has both a bitmask and an index."""
+    """Something is stored in two ways at once: a table as bitmask and index, degrees as numbers and as levels."""
 
 
 class BadScale(FileError):
@@ -117,6 +117,14 @@ class NonzeroPadding(FileError):
 
 class BadGraph(FileError):
     """A gap of the graph leads beyond the last item, or is too wide."""
+
+
+class LevelOutOfRange(FileError):
+    """A number names a value that its table of values does not have."""
+
+
+class BadWeight(FileError):
+    """A fold-in weight is negative, too large or not finite."""
 
 
 class BadVector(FileError):

@@ -10,13 +10,12 @@ import numpy as np
 from . import errors
 from .container import Container
 from .filter import graph_filter
+from .fold_in import COUNTS, read_fold_in
 from .graph import read_graph
 from .profile import Profile
 from .scorers import FullScorer, ItemsScorer
 from .table import check_padding, read_table
 from .text import TextTable, has_text, read_text
-
-COUNTS = ("U8", "U16", "U32")
 
 
 @dataclass(frozen=True)
@@ -58,13 +57,17 @@ def _read_items(container: Container, profile: Profile) -> ItemsScorer:
     score = read_table(container, "score", profile.items, profile.dim)
     tables = range(profile.fold_tables)
     fold = tuple(read_table(container, f"fold.{q}", profile.items, profile.dim) for q in tables)
-    degree = container.get("item.degree", COUNTS, (profile.items,))
+    weights = None
+    if profile.size_power is None:
+        degree = container.get("item.degree", COUNTS, (profile.items,))
+    else:
+        weights, degree = read_fold_in(container, profile.items, profile.size_power)
     vector = None
     if profile.mode == "personal":
         vector = container.get("user.vector", ("F32",), (profile.dim,))
         if not np.isfinite(vector).all():
             raise errors.BadVector("the user vector is not finite")
-    return ItemsScorer(score, fold, degree, profile.self_loops, vector)
+    return ItemsScorer(score, fold, degree, profile.self_loops, vector, weights)
 
 
 def _read_full(container: Container, profile: Profile, weight: np.ndarray) -> FullScorer:

@@ -7,6 +7,7 @@ from typing import Any
 
 from .container import is_count, parse_json
 from .errors import BadMetadata
+from .fold_in import SIZE_POWERS
 from .ids import KINDS, SAFE_INTEGER
 
 MODES = ("items", "full", "personal")
@@ -27,6 +28,7 @@ class Profile:
     item_ids: str
     user_ids: str | None = None
     user_id: str | int | None = None
+    size_power: float | None = None  # None: the fold-in weights are those of the degrees, as in 1.0
 
 
 def read_object(metadata: dict[str, str], key: str) -> dict[str, Any]:
@@ -59,7 +61,10 @@ def read_profile(metadata: dict[str, str]) -> Profile:
     if not isinstance(raw.get("base"), str):
         raise BadMetadata("model.base is not text")
     user_id = _user_id(raw) if mode == "personal" else None
-    return Profile(mode, raw["base"], items, users, dim, self_loops, fold_tables, item_ids, user_ids, user_id)
+    size_power = _size_power(raw, allowed=not full and not self_loops) if "fold_in" in raw else None
+    return Profile(
+        mode, raw["base"], items, users, dim, self_loops, fold_tables, item_ids, user_ids, user_id, size_power
+    )
 
 
 def _one_of(raw: dict[str, Any], key: str, options: tuple[str, ...]) -> str:
@@ -74,6 +79,16 @@ def _count(raw: dict[str, Any], key: str, least: int, most: int) -> int:
     if not is_count(value) or not least <= value <= most:
         raise BadMetadata(f"model.{key} is {value!r}, expected {least} to {most}")
     return value
+
+
+def _size_power(raw: dict[str, Any], allowed: bool) -> float:
+    fold_in = raw["fold_in"]
+    power = fold_in.get("size_power") if isinstance(fold_in, dict) else None
+    if not allowed or isinstance(power, bool) or power not in SIZE_POWERS:
+        raise BadMetadata(
+            f"model.fold_in is {fold_in!r}, expected a size_power of 0, .5 or 1, in modes other than full without self-loops"
+        )
+    return float(power)
 
 
 def _user_id(raw: dict[str, Any]) -> str | int | None:

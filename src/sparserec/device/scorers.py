@@ -11,9 +11,9 @@ from functools import cached_property
 import numpy as np
 
 from .filter import GraphFilter, Pair
+from .fold_in import LARGEST_WEIGHT as LARGEST_WEIGHT
+from .fold_in import ItemWeights
 from .table import Table
-
-LARGEST_WEIGHT = 1e6  # of an item in a history: keeps every score finite
 
 
 @dataclass(frozen=True)
@@ -41,10 +41,11 @@ class ItemsScorer:
     degree: np.ndarray
     self_loops: bool
     user_vector: np.ndarray | None = None
+    item_weights: ItemWeights | None = None  # since 1.1; without them those of the degrees
 
     def from_history(self, history: History) -> np.ndarray:
         """Vector of a new user: weighted rows of the fold-in tables (of the scoring table where there are none)."""
-        weights, sigma = insertion_weights(history, self.degree, self.self_loops)
+        weights, sigma = self._edges(history)
         first, *others = self.fold or (self.score,)
         vector = first.rowsum(weights, history.items)
         factor = 1.0
@@ -62,7 +63,7 @@ class ItemsScorer:
 
     def contributions(self, history: History, item: int) -> np.ndarray:
         """What each item of the history adds to the score of `item`."""
-        weights, sigma = insertion_weights(history, self.degree, self.self_loops)
+        weights, sigma = self._edges(history)
         target = self.score.row(item)
         first, *others = self.fold or (self.score,)
         reach = first.dots_of(target, history.items)
@@ -75,6 +76,11 @@ class ItemsScorer:
     def similarities(self, item: int) -> np.ndarray:
         """Cosine of every item's vector with that of `item`."""
         return _divided(self.score.dots(self.score.row(item)), self._lengths[item] * self._lengths)
+
+    def _edges(self, history: History) -> tuple[np.ndarray, float]:
+        if self.item_weights is None:
+            return insertion_weights(history, self.degree, self.self_loops)
+        return self.item_weights.edges(history.items, history.weights), 0.0
 
     @cached_property
     def _lengths(self) -> np.ndarray:

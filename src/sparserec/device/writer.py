@@ -14,6 +14,7 @@ import numpy as np
 from .codecs import EncodedTable
 from .container import MAJOR, MINOR, serialise
 from .errors import CannotWrite
+from .fold_in import FoldIn
 from .graph import encode_graph, smallest_counts
 from .ids import id_tensors
 from .model import Model, loads
@@ -35,6 +36,7 @@ class ModelParts:
     score: EncodedTable | None = None  # final item vectors: items, personal
     fold: tuple[EncodedTable, ...] = ()  # tables for new users; none: the scoring table stands in
     degree: np.ndarray | None = None  # (items,) interactions of each item: items, personal
+    fold_in: FoldIn | None = None  # weights of items in a history: items, personal; None: by their degrees
     layer0: EncodedTable | None = None  # users then items: full
     edges: tuple[np.ndarray, np.ndarray] | None = None  # distinct (user, item) index pairs: full
     users: int = 0
@@ -123,9 +125,11 @@ def _assemble(parts: ModelParts) -> tuple[dict[str, str], dict[str, np.ndarray]]
         tensors |= id_parts
     elif parts.user_id is not None:
         profile["user_id"] = parts.user_id
+    if parts.fold_in is not None:
+        profile["fold_in"] = {"size_power": parts.fold_in.size_power}
     metadata = {
         "format": "srec",
-        "version": f"{MAJOR}.{MINOR}",
+        "version": "1.0" if parts.fold_in is None else f"{MAJOR}.{MINOR}",  # the oldest that can hold it
         "model": _json(profile),
         "card": _json(parts.card),
     }
@@ -139,9 +143,12 @@ def _table_tensors(name: str, table: EncodedTable) -> dict[str, np.ndarray]:
 def _items_tensors(parts: ModelParts) -> dict[str, np.ndarray]:
     if parts.score is None or parts.degree is None:
         raise CannotWrite(f"mode {parts.mode!r} needs 'score' and 'degree'")
-    tensors = _table_tensors("score", parts.score) | {
-        "item.degree": smallest_counts(np.asarray(parts.degree))
-    }
+    degree = np.asarray(parts.degree)
+    tensors = _table_tensors("score", parts.score)
+    if parts.fold_in is None:
+        tensors["item.degree"] = smallest_counts(degree)
+    else:
+        tensors |= parts.fold_in.tensors(degree)
     for number, table in enumerate(parts.fold):
         tensors |= _table_tensors(f"fold.{number}", table)
     if parts.mode == "personal":
