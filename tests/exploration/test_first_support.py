@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -164,8 +165,8 @@ def test_too_sparse_factors_are_filled_over_epochs_up_to_the_exact_target() -> N
         assert table.candidates is not None
         table.candidates.accumulated[:] = rng.standard_normal(table.candidates.accumulated.shape)
         moment = Moment(phase, step, (step + 2) // 3, 3, 0.01)
-        method.after_step(context, table, moment)
-        events += [(event["event"], step) for event in moment.events]
+        heard = replace(context, record=lambda event, step=step, **values: events.append((event, step)))
+        method.after_step(heard, table, moment)
         inactive = 100 * dim * 0.5  # at most: half of the rows are candidates
         assert table.parameters() - sizes[-1] <= 0.25 * inactive + 2
         sizes.append(table.parameters())

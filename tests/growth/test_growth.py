@@ -114,12 +114,12 @@ def run_steps(
                 tracemalloc.reset_peak()
             stepper = Stepper(base, place.graph, table, 0)
             # Factors are of use to `start` alone; who holds on to them pays 10 bytes more for each of their non-zeros.
-            context, events = replace(context, factors=None), []
+            events: list[str] = []
+            context = replace(context, factors=None, record=lambda event, **values: events.append(event))
             for step, batch in enumerate(place.batches, 1):
                 stepper.run(batch, step, 0.01)
                 moment = Moment(phase, step, step, 1, 0.01)
                 method.after_step(context, table, moment)
-                events += [event["event"] for event in moment.events]
             return table, tracemalloc.get_traced_memory()[1] + torch_bytes.peak, events
     finally:
         tracemalloc.stop()

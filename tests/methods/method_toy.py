@@ -10,9 +10,11 @@ import numpy as np
 from sparserec.data import Interactions
 from sparserec.data.source import ReadReport, Source
 from sparserec.methods import Context
+from sparserec.planning.plan import Wishes
+from sparserec.planning.planned_run import Input, plan_and_train
 from sparserec.table import InitialValues, Shape
 from sparserec.training.config import RunConfig
-from sparserec.training.run import Finished, train_run
+from sparserec.training.run import Finished
 
 BLOCKS, USERS, ITEMS = 6, 16, 12  # users and items of each block
 LISTED = 5
@@ -47,8 +49,9 @@ def config_of(method: str, base: str = "lightgcn", **changes: Any) -> RunConfig:
 
 
 def train_toy(folder: Path, method: str, base: str = "lightgcn", **changes: Any) -> Finished:
-    """Train a method on the toy into a folder."""
-    return train_run(config_of(method, base, **changes), folder, source=block_source())
+    """Train a method on the toy into a folder, through the entrance that `sparserec train` uses."""
+    config = config_of(method, base, **changes)
+    return plan_and_train(config, Input(block_source()), Wishes(), folder, quiet=True)
 
 
 def small_context(shape: Shape, density: float, **changes: Any) -> Context:

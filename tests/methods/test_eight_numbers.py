@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from method_toy import small_context
@@ -15,7 +17,7 @@ from sparserec.exploration import (
     prune_and_regrow_masked,
     uniform_support,
 )
-from sparserec.methods import Phase, make_method
+from sparserec.methods import Phase, Validation, make_method
 from sparserec.methods.magnitude import pruned
 from sparserec.methods.taper import cut_to, tapered
 from sparserec.table import DenseTable, InitialValues, MaskedTable, Shape, SparseTable
@@ -91,10 +93,10 @@ def test_magnitude_takes_the_row_minimum_that_validation_likes() -> None:
     seen: dict[int, float] = {}
     recorded = []
 
-    def likes_two_per_row(table: SparseTable) -> float:
+    def likes_two_per_row(table: SparseTable) -> Validation:
         smallest = int(table.row_sizes().min())
         seen[smallest] = 1.0 if smallest == 2 else 0.5
-        return seen[smallest]
+        return Validation(seen[smallest], {}, {}, np.empty(0))
 
     context = small_context(
         EIGHT, 0.5, validate=likes_two_per_row, record=lambda event, **values: recorded.append(values)
@@ -142,11 +144,11 @@ def test_static_never_moves_and_rigl_stops_before_the_end() -> None:
     )
     from sparserec.methods import Moment
 
-    explored = []
+    explored: list[int] = []
     for step in range(1, 101):
         moment = Moment(phase, step, (step - 1) // 10 + 1, 10, 0.01)
-        method.after_step(context, table, moment)
-        explored += [event["step"] for event in moment.events]
+        heard = replace(context, record=lambda event, step=step, **values: explored.append(step))
+        method.after_step(heard, table, moment)
     assert explored == [10, 20, 30, 40, 50, 60, 70], "the first at step 10, none from three quarters on"
     assert table.candidates is None, "nothing is accumulated once the support is fixed"
 

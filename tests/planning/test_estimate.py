@@ -42,10 +42,10 @@ def test_tables_of_every_method_are_as_large_as_foretold(method: str) -> None:
     real = make_method(method)
     tables = phases_of(real, make_context(one, train, real, make_recommender("lightgcn")))
     plans = plan_phases(one, SIZES.users, SIZES.items)
-    assert [plan.name for plan in plans] == [phase.name for phase, _ in tables]
-    for plan, (_, table) in zip(plans, tables):
-        assert total(plan.table) == pytest.approx(total(table.ledger()), rel=0.04)
-        assert plan.table_dim == table.shape.dim
+    assert [plan.name for plan in plans] == [begun.phase.name for begun in tables]
+    for plan, begun in zip(plans, tables):
+        assert total(plan.table) == pytest.approx(total(begun.table.ledger()), rel=0.04)
+        assert plan.table_dim == begun.table.shape.dim
 
 
 @pytest.mark.parametrize("base", RECOMMENDERS)
@@ -54,7 +54,7 @@ def test_a_step_holds_what_was_foretold(base: str) -> None:
     one = config(base=base, method="static")
     recommender, method = make_recommender(base), make_method("static")
     train = synthetic_train(SIZES.users, SIZES.items, SIZES.train)
-    _, table = phases_of(method, make_context(one, train, method, recommender))[0]
+    table = phases_of(method, make_context(one, train, method, recommender))[0].table
     draws = recommender.sampling
     sampler = Sampler(train, 500, 0, "edges", draws.negatives_per_edge, draws.group_size, draws.reject)
     stepper = Stepper(recommender, build_adjacency(train, recommender.self_loops), table, 0)

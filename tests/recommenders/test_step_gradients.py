@@ -48,6 +48,9 @@ class Watched:
         self.gradient[:, part] = gradient.numpy() * self._mask(update.dropout)[:, part]
         self.gradient[:, part] += update.row_decay[:, None] * self.values[:, part]
 
+    def begin_step(self, rows: np.ndarray, counts: np.ndarray) -> float:
+        return 0.0
+
     def finish_step(self, update: Update) -> None:
         pass
 

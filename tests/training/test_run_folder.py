@@ -64,7 +64,7 @@ def test_the_best_table_is_the_one_kept(tmp_path: Path) -> None:
         for line in map(json.loads, (tmp_path / "run" / "events.jsonl").open())
         if "valid" in line
     ]
-    again = finished.prepared.validate(load_table(tmp_path / "run" / "model.safetensors"))
+    again = finished.prepared.validate(load_table(tmp_path / "run" / "model.safetensors")).metrics
     assert again["ndcg@20"] == max(scores)
 
 

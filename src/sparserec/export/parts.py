@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from sparserec.data import IdMap, ItemInfo
-from sparserec.device import ModelParts, SparseRows, encode_table
+from sparserec.device import ModelParts, encode_table
 from sparserec.errors import SettingError
 from sparserec.shipping.encoding import Encoding, encode
 from sparserec.shipping.vectors import Vectors
-from sparserec.table import DenseTable, SparseTable, Table
 from sparserec.training.reopen import Trained
 
 
@@ -87,26 +86,11 @@ def full_parts(
     rows = np.concatenate([users, items + train.n_users])
     return ModelParts(
         mode="full", base=run.config.base, weight=np.asarray(run.recommender.taps[0]),
-        self_loops=run.recommender.self_loops, layer0=encode_table(table_rows(run.table, rows), bits),
+        self_loops=run.recommender.self_loops, layer0=encode_table(run.table.device_rows(rows), bits),
         edges=(renamed.users, renamed.items), users=train.n_users,
         item_norm=np.linalg.norm(vectors.items[items], axis=1), item_ids=_ids(renamed.item_ids),
         user_ids=_ids(renamed.user_ids), **_names(info, items), card=card,
     )  # fmt: skip
-
-
-def table_rows(table: Table, order: np.ndarray) -> SparseRows | np.ndarray:
-    """A table as the codec takes it, row j being the table's row order[j]: entries by row, or a matrix."""
-    if isinstance(table, DenseTable):
-        return table.matrix()[order]
-    if not isinstance(table, SparseTable):
-        raise SettingError(f"mode full cannot hold a {table.kind} table; export mode items instead")
-    rows, columns, values = table.entries()
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    rows = place[rows]
-    order = np.lexsort((columns, rows))
-    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=table.shape.n_rows))])
-    return SparseRows(values[order], columns[order], starts, table.shape.dim)
 
 
 def _ids(ids: IdMap) -> Any:

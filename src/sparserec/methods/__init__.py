@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sparserec.errors import SettingError
-from sparserec.methods.base import Context, Method, Moment, Phase, PhaseResult
+from sparserec.methods.base import Context, Method, Moment, Phase, PhaseResult, Validate, Validation
 from sparserec.methods.dense import Dense, DenseSettings
 from sparserec.methods.dsl import DSL, DSLSettings
 from sparserec.methods.lottery import Lottery, LotterySettings
@@ -40,4 +40,14 @@ def make_method(name: str, settings: dict[str, Any] | None = None) -> Method:
     return kind(settings_kind.parse(settings or {}, f"settings of {name}"))
 
 
-__all__ = ["METHODS", "Context", "Method", "Moment", "Phase", "PhaseResult", "make_method"]
+__all__ = [
+    "METHODS",
+    "Context",
+    "Method",
+    "Moment",
+    "Phase",
+    "PhaseResult",
+    "Validate",
+    "Validation",
+    "make_method",
+]

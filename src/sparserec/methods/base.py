@@ -38,6 +38,16 @@ class Phase:
     """Number of the finished phase whose table `start` gets; None is the last one."""
     kept: bool = False
     """Its table stays on disk for later phases to follow; others are deleted once the next phase has ended."""
+    kind: str | None = None
+    """Phases of one kind have tables and steps alike, so a plan builds and times the first of them only. None: its
+    name, that is, no other phase is like it."""
+    steps: int | None = None
+    """Largest number of steps, for phases that end inside an epoch; None: whole epochs."""
+
+    def last_step(self, steps_per_epoch: int) -> int:
+        """Steps the phase has at most."""
+        whole = self.epochs * steps_per_epoch
+        return whole if self.steps is None else min(self.steps, whole)
 
 
 @dataclass(frozen=True)
@@ -52,6 +62,27 @@ class PhaseResult:
     """Bytes by role during its steps."""
     counted: int = 0
     """Numbers during its steps as the paper's memory analysis counts them (`Table.counted_numbers`)."""
+    steps: int = 0  # really trained
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What the validation part says about a table."""
+
+    score: float
+    """The metric that trainings are compared by."""
+    metrics: dict[str, float]
+    per_user: dict[str, np.ndarray]
+    """`recall@20` and so on, aligned with `users`."""
+    users: np.ndarray
+    """Users who have something in the validation part, ascending."""
+
+
+class Validate(Protocol):
+    """Scores a table on the validation part."""
+
+    def __call__(self, table: Table, also_at: tuple[int, ...] = ()) -> Validation:
+        """Metrics at the run's list lengths, and at these where there are as many items."""
 
 
 def ignore(event: str, **values: Any) -> None:
@@ -70,14 +101,23 @@ class Context:
     seed: int
     initial: Callable[[int], InitialValues]  # by dimension
     factors: Factors | StoredFactors | None
-    validate: Callable[[Table], float] | None = None
-    """Validation score of a table, for methods that choose by it; None when the split has no validation part."""
+    validate: Validate | None = None
+    """For methods that choose by it; None when the split has no validation part. A plan, which trains nothing, gives
+    made-up scores here, the same ones every time."""
     record: Callable[..., None] = ignore
-    """Adds a line to the run's record from `start`, as `Moment.record` does after a step."""
+    """Adds a line to the run's record, from wherever a method is called."""
     explorations: int = 20
     """How often a method that explores does so in one training (of the recipe, the same for all methods)."""
     explore_every: int | None = None
     """Epochs between explorations instead, as papers count them."""
+    planned_rows: int | None = None
+    """Rows of the real table where a plan builds a miniature of it; None: this is no miniature."""
+
+    @property
+    def budget(self) -> int:
+        """Trained numbers that the finished model may keep."""
+        rows = self.train.n_users + self.train.n_items if self.planned_rows is None else self.planned_rows
+        return round(self.density * rows * self.dim)
 
     def exploration_interval(self, last_step: int) -> int:
         """Steps between explorations of a training that explores until `last_step`."""
@@ -104,7 +144,6 @@ class Moment:
     epoch: int  # 1 during the first
     steps_per_epoch: int
     learning_rate: float
-    events: list[dict[str, Any]] = field(default_factory=list)
 
     @property
     def ends_epoch(self) -> bool:
@@ -112,11 +151,7 @@ class Moment:
 
     @property
     def last_step(self) -> int:
-        return self.phase.epochs * self.steps_per_epoch
-
-    def record(self, event: str, **values: Any) -> None:
-        """Add a line to the run's record."""
-        self.events.append({"event": event, "step": self.step, "epoch": self.epoch, **values})
+        return self.phase.last_step(self.steps_per_epoch)
 
 
 class Method(Protocol):
@@ -142,6 +177,9 @@ class Method(Protocol):
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         """Called after every update; may change the table. True ends the phase."""
+
+    def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
+        """Called with the table that a phase leaves; what a search learns from a probe goes into `state`."""
 
     def state(self) -> dict[str, np.ndarray]:
         """Arrays of the method itself that a resumed run needs (most methods: none)."""

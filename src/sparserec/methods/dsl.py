@@ -83,12 +83,12 @@ class DSL(Unchanging):
                 scope="tables",
                 keep_value=False,  # "regrown entries start at zero"
             )
-            explore_by_last_gradient(table, moment, rule)
+            explore_by_last_gradient(context, table, moment, rule)
         elif explores_after(moment.step, interval, moment.last_step):
             assert isinstance(table, MaskedTable)
             fraction = cosine_drop_fraction(
                 moment.step, moment.last_step, settings.drop_fraction, settings.drop_floor
             )
             done = prune_and_regrow_masked(table, fraction)
-            moment.record("explore", drop_fraction=fraction, **asdict(done))
+            context.record("explore", drop_fraction=fraction, **asdict(done))
         return False

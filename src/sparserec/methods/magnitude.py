@@ -60,7 +60,7 @@ class Magnitude(Unchanging):
         if self.settings.row_minimum is not None or context.validate is None:
             return pruned(table, target, scope, min(self.settings.row_minimum or 0, most))
         scores = {
-            minimum: context.validate(pruned(table, target, scope, minimum))
+            minimum: context.validate(pruned(table, target, scope, minimum)).score
             for minimum in [0, *(2**power for power in range(most.bit_length()))]
         }
         best = max(scores, key=lambda minimum: (scores[minimum], -minimum))

@@ -84,7 +84,7 @@ class PEP(Unchanging):
             return False
         crossed = table.parameters() <= active_target(table.shape, context.density)
         if crossed or moment.step == moment.last_step:
-            moment.record("crossing", crossed=crossed, active=table.parameters(), **spread(table))
+            context.record("crossing", crossed=crossed, active=table.parameters(), **spread(table))
         return crossed
 
 

@@ -9,13 +9,16 @@ from sparserec.table import Table
 
 
 class Unchanging:
-    """Nothing happens after a step, nothing of its own to store."""
+    """Nothing happens after a step or a phase, nothing of its own to store."""
 
     wants_factors = 0
     begins_dense = False
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         return False
+
+    def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
+        pass
 
     def state(self) -> dict[str, np.ndarray]:
         return {}

@@ -52,5 +52,5 @@ class RigL(OneTraining):
             scope=settings.scope,
             keep_value=True,
         )
-        explore_by_last_gradient(table, moment, rule)
+        explore_by_last_gradient(context, table, moment, rule)
         return False

@@ -97,27 +97,27 @@ class SparseRec(OneTraining):
             context.exploration_interval(moment.last_step),
         )
         if table.parameters() < target:
-            changed = self._fill(table, moment, target, min(interval, moment.steps_per_epoch))
+            changed = self._fill(context, table, moment, target, min(interval, moment.steps_per_epoch))
         else:
-            changed = self._explore(table, moment, interval)
+            changed = self._explore(context, table, moment, interval)
         if changed and (table.parameters() < target or moment.step + interval < moment.last_step):
             self._new_candidates(context, table, moment.step)  # else nothing will ask for them any more
         return False
 
-    def _fill(self, table: SparseTable, moment: Moment, target: int, interval: int) -> bool:
+    def _fill(self, context: Context, table: SparseTable, moment: Moment, target: int, interval: int) -> bool:
         due = explores_after(moment.step, interval, moment.last_step, table.changed_at)
         if not (due or moment.step == moment.last_step):  # whatever the length, the budget is reached
             return False
         share = self.settings.fill_share if moment.step < moment.last_step * FILL_DEADLINE else 1.0
         done = fill_support(table, target, moment.step, LargestScores.accumulated(table), share)
-        moment.record("fill", **asdict(done))
+        context.record("fill", **asdict(done))
         return True
 
-    def _explore(self, table: SparseTable, moment: Moment, interval: int) -> bool:
+    def _explore(self, context: Context, table: SparseTable, moment: Moment, interval: int) -> bool:
         if not explores_after(moment.step, interval, moment.last_step, table.changed_at):
             return False
         fraction = cosine_drop_fraction(moment.step, moment.last_step, self.settings.drop_fraction)
         growth = LargestScores.accumulated(table)
         done = prune_and_regrow(table, fraction, moment.step, growth, keep_value=self.settings.keep_value)
-        moment.record("explore", drop_fraction=fraction, **asdict(done))
+        context.record("explore", drop_fraction=fraction, **asdict(done))
         return True

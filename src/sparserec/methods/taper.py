@@ -68,7 +68,7 @@ class Taper(OneTraining):
             before, wanted = table.parameters(), tapered(way, wide, budget)
             if wanted < before:
                 cut_to(table, wanted, moment.step)
-                moment.record("cut", dropped=before - wanted, active=wanted)
+                context.record("cut", dropped=before - wanted, active=wanted)
         return False
 
 

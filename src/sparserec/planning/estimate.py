@@ -112,7 +112,8 @@ def estimate(
     """
     base = make_recommender(config.base, config.base_settings)
     nmf = make_method(config.method, config.method_settings).wants_factors if factorises else 0
-    phases = plan_phases(config, sizes.users, sizes.items)
+    steps_per_epoch = -(-sizes.train // config.recipe.batch_size)
+    phases = plan_phases(config, sizes.users, sizes.items, steps_per_epoch)
     memory = plan_memory(config, sizes, base, phases, nmf)
     seconds = None
     if timed:

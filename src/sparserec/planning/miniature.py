@@ -7,12 +7,14 @@ by role, for any method there is or will be, without a second description of it 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from sparserec.data import IdMap, Interactions
+from sparserec.evaluation import METRICS
 from sparserec.exploration.nmf import Factors, NmfInfo
-from sparserec.methods import Context, Method, Phase, PhaseResult, make_method
+from sparserec.methods import Context, Method, Phase, PhaseResult, Validation, make_method
 from sparserec.recommenders import Recommender, make_recommender
 from sparserec.table import Ledger, Table
 from sparserec.training.config import RunConfig
@@ -27,8 +29,13 @@ class PhasePlan:
     """One phase of a method on data of the real size."""
 
     name: str
+    kind: str
+    """Phases of one kind take the same time."""
     epochs: int
+    steps: int
     validated: bool
+    validations: int
+    """Asked for by the method itself."""
     table: Ledger
     """Bytes of its table by role."""
     table_dim: int
@@ -71,29 +78,78 @@ def synthetic_factors(users: int, items: int, rank: int, seed: int = 0) -> Facto
     return Factors(rows.astype(np.int32), columns.astype(np.int16), values, rank, info)
 
 
-def make_context(config: RunConfig, train: Interactions, method: Method, recommender: Recommender) -> Context:
-    """A context as the loop would make it."""
+class MadeUpScores:
+    """Validation where nothing is trained: a method that chooses by it plans as it trains. Always the same numbers."""
+
+    def __init__(self, n_users: int, ks: tuple[int, ...]) -> None:
+        self.n_users, self.ks, self.calls = n_users, ks, 0
+
+    def __call__(self, table: Table, also_at: tuple[int, ...] = ()) -> Validation:
+        self.calls += 1
+        rng = np.random.default_rng([self.calls])
+        names = [f"{metric}@{k}" for k in sorted({*self.ks, *also_at}) for metric in METRICS]
+        per_user = {name: rng.random(self.n_users) for name in names}
+        metrics = {name: float(values.mean()) for name, values in per_user.items()}
+        return Validation(metrics[f"ndcg@{max(self.ks)}"], metrics, per_user, np.arange(self.n_users))
+
+
+def make_context(
+    config: RunConfig,
+    train: Interactions,
+    method: Method,
+    recommender: Recommender,
+    steps_per_epoch: int = 10,
+    planned_rows: int | None = None,
+) -> Context:
+    """A context as the loop would make it, with made-up validation scores."""
     users, items, dim, seed = train.n_users, train.n_items, config.dim, config.seed
     factors = synthetic_factors(users, items, dim) if method.wants_factors else None
     return Context(
-        train=train, dim=dim, density=config.density, epochs=config.recipe.epochs, steps_per_epoch=10, seed=seed,
-        initial=lambda width: recommender.initial(seed, users, items, width), factors=factors,
+        train=train, dim=dim, density=config.density, epochs=config.recipe.epochs,
+        steps_per_epoch=steps_per_epoch, seed=seed, factors=factors, planned_rows=planned_rows,
+        initial=lambda width: recommender.initial(seed, users, items, width), validate=MadeUpScores(users, config.ks),
         explorations=config.recipe.explorations, explore_every=config.recipe.explore_every,
     )  # fmt: skip
 
 
-def phases_of(method: Method, context: Context) -> list[tuple[Phase, Table]]:
-    """All phases of a method with the table each starts from, none of them trained."""
+class Begun(NamedTuple):
+    """A phase, the table it starts from, and how often the method validated around it."""
+
+    phase: Phase
+    table: Table
+    validations: int
+
+
+def phases_of(method: Method, context: Context) -> list[Begun]:
+    """All phases of a method, none of them trained; those of one kind share the table of the first."""
     done: list[PhaseResult] = []
-    found: list[tuple[Phase, Table]] = []
+    found: list[Begun] = []
+    first: dict[str, Begun] = {}
     while len(done) < MOST_PHASES and (phase := method.next_phase(context, done)) is not None:
-        follows = len(done) - 1 if phase.follows is None else phase.follows
-        found.append((phase, method.start(context, phase, found[follows][1] if done else None)))
-        done.append(PhaseResult(phase.name, phase.epochs, 0.1, phase.kept))
+        kind = kind_of(phase)
+        if kind not in first:
+            follows = len(done) - 1 if phase.follows is None else phase.follows
+            first[kind] = _begin(method, context, phase, found[follows].table if done else None)
+        found.append(first[kind]._replace(phase=phase))
+        steps = phase.last_step(context.steps_per_epoch)
+        done.append(PhaseResult(phase.name, phase.epochs, 0.1, phase.kept, steps=steps))
     return found
 
 
-def plan_phases(config: RunConfig, users: int, items: int) -> list[PhasePlan]:
+def _begin(method: Method, context: Context, phase: Phase, previous: Table | None) -> Begun:
+    scores = context.validate
+    before = scores.calls if isinstance(scores, MadeUpScores) else 0
+    table = method.start(context, phase, previous)
+    method.after_phase(context, phase, table)
+    return Begun(phase, table, scores.calls - before if isinstance(scores, MadeUpScores) else 0)
+
+
+def kind_of(phase: Phase) -> str:
+    """What a phase has in common with those like it."""
+    return phase.kind or phase.name
+
+
+def plan_phases(config: RunConfig, users: int, items: int, steps_per_epoch: int = 10) -> list[PhasePlan]:
     """The method's phases with the bytes their tables will have on `users` and `items`."""
     recommender = make_recommender(config.base, config.base_settings)
     share = users / (users + items)
@@ -103,12 +159,21 @@ def plan_phases(config: RunConfig, users: int, items: int) -> list[PhasePlan]:
         some_users = min(max(round(share * count), 8), count - 8) if count >= 16 else max(1, count // 2)
         train = synthetic_train(some_users, count - some_users, 4 * count)
         method = make_method(config.method, config.method_settings)
-        built.append(phases_of(method, make_context(config, train, method, recommender)))
-    plans = []
-    for (phase, small), (_, large) in zip(*built):
-        table = _extrapolated(small, large, users + items)
-        plans.append(PhasePlan(phase.name, phase.epochs, phase.validated, table, small.shape.dim))
-    return plans
+        context = make_context(config, train, method, recommender, steps_per_epoch, users + items)
+        built.append(phases_of(method, context))
+    return [
+        PhasePlan(
+            name=small.phase.name,
+            kind=kind_of(small.phase),
+            epochs=small.phase.epochs,
+            steps=small.phase.last_step(steps_per_epoch),
+            validated=small.phase.validated,
+            validations=small.validations,
+            table=_extrapolated(small.table, large.table, users + items),
+            table_dim=small.table.shape.dim,
+        )
+        for small, large in zip(*built)
+    ]
 
 
 def _extrapolated(small: Table, large: Table, rows: int) -> Ledger:

@@ -19,7 +19,7 @@ from sparserec.data import Interactions, Sampler
 from sparserec.evaluation.ranking import top_items
 from sparserec.graph import Adjacency, build_adjacency
 from sparserec.methods import make_method
-from sparserec.planning.miniature import PhasePlan, make_context, phases_of, synthetic_train
+from sparserec.planning.miniature import PhasePlan, kind_of, make_context, phases_of, synthetic_train
 from sparserec.planning.sizes import Sizes
 from sparserec.recommenders import Recommender, make_recommender
 from sparserec.table import Table
@@ -49,7 +49,7 @@ class StepTimes:
 
     step: float
     propagate: float
-    phase: str
+    kind: str  # of the phases that take it
 
 
 def make_world(sizes: Sizes, base: Recommender) -> World:
@@ -90,10 +90,12 @@ def step_times(config: RunConfig, world: World) -> list[StepTimes]:
 
 def _measure(config: RunConfig, base: Recommender, world: World, sampler: Sampler) -> list[StepTimes]:
     method = make_method(config.method, config.method_settings)
-    context = make_context(config, world.train, method, base)
+    context = make_context(
+        config, world.train, method, base, sampler.steps_per_epoch, round(world.scale * world.graph.n_nodes)
+    )
     found: list[StepTimes] = []
-    for phase, table in phases_of(method, context):
-        if phase.epochs == 0 or any(phase.name == one.phase for one in found):
+    for phase, table, _ in phases_of(method, context):
+        if phase.epochs == 0 or any(kind_of(phase) == one.kind for one in found):
             continue
         stepper, count = Stepper(base, world.graph, table, 0), [0]
 
@@ -104,7 +106,7 @@ def _measure(config: RunConfig, base: Recommender, world: World, sampler: Sample
         def whole(table: Table = table) -> None:
             propagate_all(base, world.graph, table)
 
-        found.append(StepTimes(seconds_of(step), seconds_of(whole, 0.05), phase.name))
+        found.append(StepTimes(seconds_of(step), seconds_of(whole, 0.05), kind_of(phase)))
     return found
 
 
@@ -113,12 +115,12 @@ def _to_full(dim: int, dims: list[int], points: tuple[StepTimes, ...]) -> StepTi
     first, last = points[0], points[-1]
     if len(points) == 1:
         share = dim / dims[0]
-        return StepTimes(first.step * share, first.propagate * share, first.phase)
+        return StepTimes(first.step * share, first.propagate * share, first.kind)
     more = (dim - dims[1]) / (dims[1] - dims[0])
     return StepTimes(
         last.step + max(0.0, last.step - first.step) * more,
         last.propagate + max(0.0, last.propagate - first.propagate) * more,
-        first.phase,
+        first.kind,
     )
 
 
@@ -173,14 +175,14 @@ def plan_seconds(
     config: RunConfig, sizes: Sizes, phases: list[PhasePlan], nmf: int, steps: list[StepTimes], scale: float
 ) -> dict[str, float]:
     """Seconds of each part of the run, at most: early stopping may end it before."""
-    per_epoch = -(-sizes.train // config.recipe.batch_size)
-    by_name = {one.phase: one for one in steps}
+    by_kind = {one.kind: one for one in steps}
     ranking = rank_seconds(sizes, phases[-1].table_dim)
     train = evaluations = propagation = 0.0
     for phase in phases:
-        times = by_name.get(phase.name)
-        train += phase.epochs * per_epoch * (times.step * scale if times else 0.0)
-        count = -(-phase.epochs // config.recipe.validate_every) if phase.validated and sizes.held_out else 0
+        times = by_kind.get(phase.kind)
+        train += phase.steps * (times.step * scale if times else 0.0)
+        own = -(-phase.epochs // config.recipe.validate_every) if phase.validated else 0
+        count = own + phase.validations if sizes.held_out else 0
         evaluations += count
         propagation += count * (times.propagate * scale if times else 0.0)
     tests = 3  # float, int8, int4

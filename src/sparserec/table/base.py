@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
+from sparserec.device import SparseRows
 from sparserec.errors import SettingError
 from sparserec.table.ledger import Ledger
 
@@ -17,7 +18,11 @@ State = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Shape:
-    """Size of the stacked table and how its columns are cut into blocks."""
+    """Size of the stacked table and how its columns are cut into blocks.
+
+    Users and items are two groups of rows. A base may have no user rows; the groups of a table of codes are its two
+    code books.
+    """
 
     n_users: int
     n_items: int
@@ -65,8 +70,14 @@ class Table(Protocol):
     shape: Shape
     kind: str
 
+    def begin_step(self, rows: np.ndarray, counts: np.ndarray) -> float:
+        """A step begins whose batch has these rows, each `counts` times; called once, before any block is filled.
+
+        Returns a loss of the table's own on them (0 for most); its gradient the table adds to what it receives.
+        """
+
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
-        """Write the block's values to `out`, shape (rows, width)."""
+        """Write the block's values to `out`, shape (rows, width); outside of a step too, to evaluate."""
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """Take the gradient of the block, shape (rows, width), and update the parameters behind it."""
@@ -97,8 +108,27 @@ class Table(Protocol):
         """Numbers held now as the paper's memory analysis counts them: parameters, their gradients, and whatever is
         summed or learnt to choose among them. It leaves out Adam's moments, indices, the graph and activations."""
 
+    def row_sizes(self) -> np.ndarray | None:
+        """Entries in use of each row, for statistics and figures; None where rows have no entries of their own choice."""
+
+    def device_rows(self, order: np.ndarray) -> SparseRows | np.ndarray:
+        """The table as the device codec takes it, row j being its row order[j]: entries by row, or a matrix.
+
+        A SettingError where a device would hold something else than rows.
+        """
+
     def stored_bytes(self, bits: int) -> int:
         """Size of the quantised table on disk, indices and scales included."""
 
     def quantised(self, bits: int) -> Table:
         """A copy whose values went through the device codec; for evaluation only."""
+
+
+class BlockWise:
+    """What tables have in common whose blocks are updated as they are received: nothing to begin or to finish."""
+
+    def begin_step(self, rows: np.ndarray, counts: np.ndarray) -> float:
+        return 0.0
+
+    def finish_step(self, update: Update) -> None:
+        pass

@@ -10,13 +10,13 @@ from numba import njit, prange
 
 from sparserec.counter import dropout_factor
 from sparserec.table.adam import Cohorts, update_dense
-from sparserec.table.base import EntryDropout, Shape, State, Update
+from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger
 from sparserec.table.storage import dense_bytes, quantise_matrix
 
 
-class DenseTable:
+class DenseTable(BlockWise):
     """One contiguous (rows, width) array per column block, with its two moments."""
 
     kind = "dense"
@@ -49,9 +49,6 @@ class DenseTable:
             gradient.numpy(), update.row_decay, update.dropout.key, update.dropout.rate, self.shape.blocks[block][0],
             float(sizes[0]), float(roots[0]), self.values[block], self.first[block], self.second[block],
         )  # fmt: skip
-
-    def finish_step(self, update: Update) -> None:
-        """Blocks are updated as they are received."""
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         return 0.5 * sum(float(row_decay @ np.einsum("ij,ij->i", block, block)) for block in self.values)
@@ -88,6 +85,12 @@ class DenseTable:
     def counted_numbers(self) -> int:
         """Table and gradient."""
         return 2 * self.parameters()
+
+    def row_sizes(self) -> None:
+        return None
+
+    def device_rows(self, order: np.ndarray) -> np.ndarray:
+        return self.matrix()[order]
 
     def stored_bytes(self, bits: int) -> int:
         return dense_bytes(self.shape.n_rows, self.shape.dim, bits)

@@ -11,14 +11,15 @@ import torch
 from numba import njit, prange
 
 from sparserec.counter import dropout_factor
-from sparserec.table.base import EntryDropout, Shape, State, Update
+from sparserec.device import SparseRows
+from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger
 from sparserec.table.sparse import SparseTable
 
 
-class MaskedTable:
+class MaskedTable(BlockWise):
     """A dense table, which entries are active, and the gradient of the last batch."""
 
     kind = "masked"
@@ -60,9 +61,6 @@ class MaskedTable:
         )
         dense.values[block] *= self.active[block]
 
-    def finish_step(self, update: Update) -> None:
-        """Blocks are updated as they are received."""
-
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         return self.dense.ego_penalty(row_decay)
 
@@ -101,6 +99,12 @@ class MaskedTable:
     def counted_numbers(self) -> int:
         """The active entries and a gradient of every entry: (d + 1) s N."""
         return self.parameters() + self.dense.parameters()
+
+    def row_sizes(self) -> np.ndarray:
+        return self.to_sparse().row_sizes()
+
+    def device_rows(self, order: np.ndarray) -> SparseRows:
+        return self.to_sparse().device_rows(order)
 
     def stored_bytes(self, bits: int) -> int:
         return self.to_sparse().stored_bytes(bits)

@@ -15,8 +15,9 @@ import torch
 from numba import njit, prange
 
 from sparserec.counter import dropout_factor
+from sparserec.device import SparseRows
 from sparserec.table.adam import Cohorts, update_sparse
-from sparserec.table.base import EntryDropout, Shape, State, Update
+from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger
 from sparserec.table.storage import quantise_entries, sparse_bytes
@@ -31,7 +32,7 @@ class Candidates:
     cumulative: bool  # sum over steps, or the last step's gradient only
 
 
-class SparseTable:
+class SparseTable(BlockWise):
     """A table of which only the support is stored and trained."""
 
     kind = "sparse"
@@ -87,9 +88,6 @@ class SparseTable:
             update.dropout.key, update.dropout.rate, start, sizes, roots,
             self.values[part], self.first[part], self.second[part], self.ages[part],
         )  # fmt: skip
-
-    def finish_step(self, update: Update) -> None:
-        """Blocks are updated as they are received."""
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         """sum over entries of decay[row] * value^2 / 2."""
@@ -215,6 +213,15 @@ class SparseTable:
         sizes[held.rows] = self.shape.dim
         summed = held.accumulated.size if held.cumulative else 0
         return self.parameters() + int(sizes.sum()) + summed
+
+    def device_rows(self, order: np.ndarray) -> SparseRows:
+        rows, columns, values = self.entries()
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        rows = place[rows]
+        by_row = np.lexsort((columns, rows))
+        starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=self.shape.n_rows))])
+        return SparseRows(values[by_row], columns[by_row], starts, self.shape.dim)
 
     def stored_bytes(self, bits: int) -> int:
         return sparse_bytes(self.row_sizes(), self.shape.dim, bits)

@@ -16,8 +16,9 @@ from numba import njit, prange
 from scipy.special import expit
 
 from sparserec.counter import dropout_factor
+from sparserec.device import SparseRows
 from sparserec.table.adam import Cohorts, adam_entry
-from sparserec.table.base import EntryDropout, Shape, State, Update
+from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger
@@ -38,7 +39,7 @@ class Thresholds:
     """A threshold is this times the sigmoid of its logit."""
 
 
-class ThresholdedTable:
+class ThresholdedTable(BlockWise):
     """Values, threshold logits and the moments of both: six numbers for every entry."""
 
     kind = "thresholded"
@@ -81,9 +82,6 @@ class ThresholdedTable:
             self.logit_first[block], self.logit_second[block],
         )  # fmt: skip
         self.active[block] = _survivors(self.values[block], self.logits[block], self.thresholds.ceiling)
-
-    def finish_step(self, update: Update) -> None:
-        """Blocks are updated as they are received."""
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         total = 0.0
@@ -144,6 +142,12 @@ class ThresholdedTable:
     def counted_numbers(self) -> int:
         """Table, gradient and thresholds: 3 s N."""
         return 3 * sum(block.size for block in self.values)
+
+    def row_sizes(self) -> np.ndarray:
+        return self.to_sparse().row_sizes()
+
+    def device_rows(self, order: np.ndarray) -> SparseRows:
+        return self.to_sparse().device_rows(order)
 
     def stored_bytes(self, bits: int) -> int:
         return self.to_sparse().stored_bytes(bits)

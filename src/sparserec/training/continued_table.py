@@ -9,6 +9,7 @@ leaves less room than the old entries take, the smallest are dropped; when it le
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,11 +64,10 @@ def continue_table(
         "new_users": int(new[:n_users].sum()),
         "new_items": int(new[n_users:].sum()),
     }
-    if isinstance(table, SparseTable) and isinstance(old, SparseTable):
-        return report | _continue_sparse(table, old, old_rows, context, steps)
-    if isinstance(table, DenseTable) and isinstance(old, DenseTable):
-        return report | _continue_dense(table, old, old_rows, context, steps)
-    raise SettingError(f"--from: a {table.kind} table cannot be continued")
+    ways: dict[str, Callable[..., dict[str, int]]] = {"sparse": _continue_sparse, "dense": _continue_dense}
+    if table.kind not in ways:
+        raise SettingError(f"--from: a {table.kind} table cannot be continued")
+    return report | ways[table.kind](table, old, old_rows, context, steps)
 
 
 def _links(train: Interactions, new_rows: np.ndarray, shape: Shape) -> scipy.sparse.csr_matrix:

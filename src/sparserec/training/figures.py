@@ -15,7 +15,7 @@ import numpy as np
 
 from sparserec.data import Interactions
 from sparserec.files import replacing
-from sparserec.table import SparseTable, Table
+from sparserec.table import Shape, Table
 from sparserec.training.mask_stats import correlation, ranks
 from sparserec.training.records import Recorder
 from sparserec.training.store import load_split
@@ -38,9 +38,9 @@ def write_figures(folder: Path, table: Table | None = None, train: Interactions 
     table = load_table(folder / "model.safetensors") if table is None else table
     try:
         figures = {"training": training_figure(events), "support": support_figure(events)}
-        if isinstance(table, SparseTable):
+        if (sizes := table.row_sizes()) is not None:
             train = load_split(folder / "data.safetensors").train if train is None else train
-            figures["rows"] = rows_figure(table, train.user_counts(), train.item_counts())
+            figures["rows"] = rows_figure(sizes, table.shape, train.user_counts(), train.item_counts())
         return [
             _save(figure, folder / f"{name}.png") for name, figure in figures.items() if figure is not None
         ]
@@ -102,10 +102,10 @@ def support_figure(events: Events) -> Figure | None:
     return figure
 
 
-def rows_figure(table: SparseTable, user_counts: np.ndarray, item_counts: np.ndarray) -> Figure:
+def rows_figure(sizes: np.ndarray, shape: Shape, user_counts: np.ndarray, item_counts: np.ndarray) -> Figure:
     """Row size against frequency, one dot per row, with the mean of equally frequent rows on top."""
     figure, axes = _panels("Row size against frequency")
-    sizes, n_users = table.row_sizes(), table.shape.n_users
+    n_users = shape.n_users
     sides = ("users", sizes[:n_users], user_counts, BLUE), ("items", sizes[n_users:], item_counts, ORANGE)
     for axis, (name, part, counts, colour) in zip(axes, sides):
         seen = counts > 0
@@ -117,7 +117,7 @@ def rows_figure(table: SparseTable, user_counts: np.ndarray, item_counts: np.nda
         if counts[seen].max() > 20 * counts[seen].min():
             axis.set_xscale("log")
             axis.xaxis.set_major_formatter("{x:,.0f}")
-        _label(axis, name, "train interactions of the row", f"entries in use (of {table.shape.dim})")
+        _label(axis, name, "train interactions of the row", f"entries in use (of {shape.dim})")
         pearson = correlation(part.astype(np.float64), counts.astype(np.float64))
         spearman = correlation(ranks(part), ranks(counts))
         axis.text(0.02, 0.97, f"Pearson {pearson:.2f}\nSpearman {spearman:.2f}", transform=axis.transAxes,

@@ -21,7 +21,9 @@ import numpy as np
 
 from sparserec.data import Sampler
 from sparserec.errors import RunError, TrainingError
-from sparserec.methods import Context, Method, Moment, Phase, PhaseResult
+from sparserec.evaluation import Evaluation
+from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, Validation
+from sparserec.methods.base import ignore
 from sparserec.progress import Progress, progress
 from sparserec.table import Ledger, Table, total
 from sparserec.training.checkpoint import Arrays, read_arrays, with_prefix, without_prefix, write_arrays
@@ -70,8 +72,8 @@ class Loop:
     recipe: Recipe
     sampler: Sampler
     make_stepper: Callable[[Table], Stepper]
-    validate: Callable[[Table], dict[str, float]] | None
-    """Metrics of a table on the validation part; None when the split has none."""
+    validate: Callable[..., Evaluation] | None
+    """Measures a table on the validation part, at more list lengths if asked; None when the split has none."""
     emit: Callable[[dict[str, Any]], None]
     """Takes one line of the run's record."""
     folder: Path
@@ -90,7 +92,8 @@ class Loop:
     def run(self, resume: bool = False) -> Table:
         """Train all phases; returns the final table."""
         with StopSignals() as signals:
-            self.context = replace(self.context, validate=None if self.validate is None else self._score)
+            validate = None if self.validate is None else self._scored
+            self.context = replace(self.context, validate=validate, record=self._record)
             stored = self._load() if resume else {}
             if self.dense_run is not None and not self.state.done:
                 self._take(self.dense_run)
@@ -118,16 +121,22 @@ class Loop:
         stepper = self.stepper = self.make_stepper(table)
         if phase.scored_first and self.state.step == 0:
             self._emit({"event": "start", "phase": phase.name} | self._validate(table, 0, False))
-        total = phase.epochs * self.sampler.steps_per_epoch
-        with progress(phase.name, total, self.quiet, done=self.state.step) as bar:
+        with progress(
+            phase.name, phase.last_step(self.sampler.steps_per_epoch), self.quiet, done=self.state.step
+        ) as bar:
             self._train(phase, table, stepper, bar, signals)
         if phase.validated and self.state.early.best_score is not None:
             table = load_table(self._best_path())
+        began = time.perf_counter()
+        self.method.after_phase(self.context, phase, table)
+        self.state.seconds += time.perf_counter() - began
         save_table(self._phase_path(number), table)
         best = self.state.early.best_score
         self._note_ledger()
         state = self.state
-        result = PhaseResult(phase.name, self._epoch(), best, phase.kept, state.ledger, state.counted)
+        result = PhaseResult(
+            phase.name, self._epoch(), best, phase.kept, state.ledger, state.counted, state.step
+        )
         self._emit({"event": "phase", **asdict(result), "best_epoch": self.state.early.best_epoch})
         state.done.append(result)
         state.step, state.loss_sum, state.early, state.ledger, state.counted = 0, 0.0, EarlyStop(), {}, 0
@@ -143,7 +152,7 @@ class Loop:
         previous = load_table(self._phase_path(follows)) if number > 0 else None
         held = without_prefix("table", stored)
         if held:
-            table = self.method.start(self.context, phase, previous)
+            table = self.method.start(replace(self.context, record=ignore), phase, previous)
             if stored["width"][0] != table.shape.width:
                 raise RunError(
                     f"{self.folder / CHECKPOINT}: made with column blocks of {stored['width'][0]}, this version uses "
@@ -152,19 +161,20 @@ class Loop:
             table.load(held)
             self.method.load(without_prefix("method", stored))  # again: start may have begun it afresh
             return table
-        table = self.method.start(replace(self.context, record=self._record_start), phase, previous)
+        table = self.method.start(self.context, phase, previous)
         self.state.seconds += time.perf_counter() - began
         return table
 
-    def _record_start(self, event: str, **values: Any) -> None:
-        self._emit({"event": event, "step": 0, "epoch": 0, **values})
+    def _record(self, event: str, **values: Any) -> None:
+        """What methods add to the record: step and epoch are 0 before the first update of a phase."""
+        self._emit({"event": event, "step": self.state.step, "epoch": self._epoch(), **values})
 
     def _train(
         self, phase: Phase, table: Table, stepper: Stepper, bar: Progress, signals: StopSignals
     ) -> None:
         state, per_epoch = self.state, self.sampler.steps_per_epoch
-        note = ""
-        while state.step < phase.epochs * per_epoch and state.early.waited < self.recipe.patience:
+        note, last_step = "", phase.last_step(per_epoch)
+        while state.step < last_step and state.early.waited < self.recipe.patience:
             began = time.perf_counter()
             epoch, index = divmod(state.step, per_epoch)
             rate = self.recipe.rate(epoch + 1, phase.epochs, phase.learning_rate)
@@ -175,10 +185,8 @@ class Loop:
             moment = Moment(phase, state.step, epoch + 1, per_epoch, rate)
             ended = self.method.after_step(self.context, table, moment)
             state.seconds += time.perf_counter() - began
-            for event in moment.events:
-                self._emit(event)
-            if moment.ends_epoch:
-                note = self._end_epoch(phase, table, epoch + 1, rate)
+            if moment.ends_epoch or ended or state.step == last_step:
+                note = self._end_epoch(phase, table, moment, ended)
             bar.advance(1, note or f"loss {loss:.4f}")
             if ended:  # before a stop: a checkpoint would not know that the method had ended the phase
                 return
@@ -186,22 +194,25 @@ class Loop:
                 self._save(table)
                 raise StopRequested(signals.requested)
 
-    def _end_epoch(self, phase: Phase, table: Table, epoch: int, rate: float) -> str:
-        state = self.state
-        loss, state.loss_sum = state.loss_sum / self.sampler.steps_per_epoch, 0.0
+    def _end_epoch(self, phase: Phase, table: Table, moment: Moment, ended: bool) -> str:
+        """After the last step of an epoch, or of a phase that ends inside one; a validated phase ends with a score."""
+        state, epoch = self.state, moment.epoch
+        loss, state.loss_sum = state.loss_sum / ((moment.step - 1) % moment.steps_per_epoch + 1), 0.0
+        last = ended or moment.step == moment.last_step
         self._note_ledger()
         event: dict[str, Any] = {
-            "event": "epoch", "phase": phase.name, "epoch": epoch, "loss": loss, "learning_rate": rate,
+            "event": "epoch", "phase": phase.name, "epoch": epoch, "loss": loss, "learning_rate": moment.learning_rate,
             "seconds": state.seconds, "parameters": table.parameters(),
         }  # fmt: skip
         note = f"epoch {epoch}/{phase.epochs} loss {loss:.4f}"
-        if phase.validated and self.validate is not None and self.recipe.validates_after(epoch, phase.epochs):
+        scored = phase.validated and (last or self.recipe.validates_after(epoch, phase.epochs))
+        if scored and self.validate is not None:
             event |= self._validate(table, epoch, epoch > self.recipe.patience_from * phase.epochs)
             note += f" {self.score_name} {event['valid'][self.score_name]:.4f}"
         if self.test_curve is not None:
             event |= self.test_curve(table, epoch)
         self._emit(event)
-        if epoch % self.checkpoint_every == 0 or epoch == phase.epochs:
+        if not ended and (epoch % self.checkpoint_every == 0 or last):
             self._save(table)
         return note
 
@@ -209,15 +220,16 @@ class Loop:
         """Score a table and keep it on disk if it is the phase's best so far; returns lines for the record."""
         if self.validate is None:
             return {}
-        metrics = self.validate(table)
+        metrics = self.validate(table).metrics
         if self.state.early.see(epoch, metrics[self.score_name], counts, table.parameters()):
             save_table(self._best_path(), table)
         return {"valid": metrics, "mask": mask_stats(table, self.context.frequencies())}
 
-    def _score(self, table: Table) -> float:
+    def _scored(self, table: Table, also_at: tuple[int, ...] = ()) -> Validation:
         """What a method may ask for while it chooses."""
         assert self.validate is not None
-        return self.validate(table)[self.score_name]
+        found = self.validate(table, also_at)
+        return Validation(found.metrics[self.score_name], found.metrics, found.per_user, found.users)
 
     def _note_ledger(self) -> None:
         """Keep the largest ledger of the phase: what a method holds may come and go."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparserec.table import SparseTable, Table
+from sparserec.table import Table
 
 
 def correlation(x: np.ndarray, y: np.ndarray) -> float:
@@ -22,11 +22,11 @@ def ranks(x: np.ndarray) -> np.ndarray:
 
 
 def mask_stats(table: Table, frequencies: tuple[np.ndarray, np.ndarray]) -> dict[str, float]:
-    """Statistics of a sparse table's support; empty for tables that have none."""
-    if not isinstance(table, SparseTable):
-        return {}
+    """Statistics of a table's support; empty for tables that have none."""
     sizes, n_users, dim = table.row_sizes(), table.shape.n_users, table.shape.dim
-    stats = {"density": len(table.values) / (table.shape.n_rows * dim)}
+    if sizes is None:
+        return {}
+    stats = {"density": table.parameters() / (table.shape.n_rows * dim)}
     for side, part, counts in (
         ("users", sizes[:n_users], frequencies[0]),
         ("items", sizes[n_users:], frequencies[1]),

@@ -53,8 +53,8 @@ class Prepared:
             weight_decay=self.config.recipe.weight_decay,
         )
 
-    def validate(self, table: Table) -> dict[str, float]:
-        """Metrics on the validation part; test items play no role."""
+    def validate(self, table: Table, also_at: tuple[int, ...] = ()) -> Evaluation:
+        """Metrics on the validation part, at more list lengths if asked; test items play no role."""
         vectors = torch.from_numpy(propagate_all(self.recommender, self.graph, table))
         users, items = vectors[: self.graph.n_users], vectors[self.graph.n_users :]
 
@@ -62,7 +62,8 @@ class Prepared:
             return users[torch.from_numpy(ids).long()]
 
         split, width = self.split, table.shape.width
-        return evaluate(user_vectors, items, split.train, split.valid, ks=self.config.ks, width=width).metrics
+        ks = tuple(sorted({*self.config.ks, *(k for k in also_at if k <= len(items))}))
+        return evaluate(user_vectors, items, split.train, split.valid, ks=ks, width=width)
 
     def test(self, table: Table) -> Evaluation:
         """Metrics on the test part, validation items masked as well."""

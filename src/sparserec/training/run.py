@@ -166,9 +166,9 @@ def _loop(
 ) -> Loop:
     config = prepared.config
 
-    def validate(table: Table) -> dict[str, float]:
+    def validate(table: Table, also_at: tuple[int, ...] = ()) -> Evaluation:
         with evaluating():
-            return prepared.validate(table)
+            return prepared.validate(table, also_at)
 
     def test_curve(table: Table, epoch: int) -> dict[str, Any]:
         if epoch not in config.test_epochs:

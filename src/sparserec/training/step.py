@@ -40,6 +40,7 @@ class Stepper:
         graph, table, filters = self.graph, self.table, self.filter
         rows = rows_of(batch, graph.n_users, graph.n_items, table.shape.width)
         self.largest_rows = max(self.largest_rows, len(rows.rows))
+        own_loss = table.begin_step(rows.rows, rows.counts)
         change = self.recommender.perturb(self.seed, step, graph, table.shape.dim)
         filters.begin(rows.rows, change.weights, change.transposed_weights)
         loss = self._loss(rows, change, step)
@@ -55,7 +56,7 @@ class Stepper:
             row_gradients = [gradient[:, start : start + width] for gradient in loss.gradients]
             table.receive(block, filters.adjoint(width, row_gradients, everywhere), update)
         table.finish_step(update)
-        return loss.value + penalty
+        return loss.value + penalty + own_loss
 
     def _loss(self, rows: RowBatch, change: Perturbation, step: int) -> Loss:
         """Forward pass on the batch's rows, the loss, and its gradient on the outputs before their dropout."""

@@ -139,6 +139,9 @@ class Continued:
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         return self.inner.after_step(context, table, moment)
 
+    def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
+        self.inner.after_phase(context, phase, table)
+
     def state(self) -> dict[str, np.ndarray]:
         return self.inner.state()
 
