@@ -42,7 +42,8 @@ def counts_per_block(sizes: list[int], target: int, rng: np.random.Generator) ->
 
 
 def draw_distinct(size: int, count: int, rng: np.random.Generator) -> np.ndarray:
-    if count > size // 2:
+    """`count` of the numbers below `size`, without replacement, ascending."""
+    if size == 0 or count > size // 2:
         return np.sort(rng.permutation(size)[:count]).astype(np.int32)
     chosen = np.unique(rng.integers(0, size, int(count * 1.2) + 16, dtype=np.int32))
     while len(chosen) < count:

@@ -1,0 +1,107 @@
+"""Break one line of the code at a time, run the tests near it, list what no test noticed.
+
+    python tests/mutants.py [--only WORD] [--report docs/mutants.md]
+
+tests/mutants.toml holds the breaks: a file below src/sparserec, the text that is there, what it becomes, and the tests
+that should notice. Each is tried on a copy of the source, so the working tree is never touched. A text that is not found
+exactly once is an error: the list must follow the code.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+LONGEST_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One deliberate error."""
+
+    what: str
+    file: str
+    old: str
+    new: str
+    tests: list[str]
+    lives: str = ""
+    """Why it may live: the reason, where no test can or should notice."""
+
+
+def read_mutants(path: Path) -> list[Mutant]:
+    """All breaks of the list, checked against the code."""
+    mutants = [Mutant(**entry) for entry in tomllib.loads(path.read_text(encoding="utf-8"))["mutant"]]
+    for mutant in mutants:
+        found = (ROOT / "src/sparserec" / mutant.file).read_text(encoding="utf-8").count(mutant.old)
+        if found != 1:
+            raise SystemExit(f"{mutant.what}: its text stands {found} times in {mutant.file}, not once")
+    return mutants
+
+
+def survives(mutant: Mutant) -> bool:
+    """Whether the tests near the break pass in spite of it."""
+    with tempfile.TemporaryDirectory(prefix="mutant-") as folder:
+        source = Path(folder) / "src"
+        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        file = source / "sparserec" / mutant.file
+        text = file.read_text(encoding="utf-8")
+        file.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutant.tests]
+        environment = {**os.environ, "PYTHONPATH": str(source)}
+        try:
+            done = subprocess.run(
+                command, cwd=ROOT, env=environment, capture_output=True, timeout=LONGEST_SECONDS
+            )
+        except subprocess.TimeoutExpired:
+            return False  # a test that no longer ends has noticed
+        return done.returncode == 0
+
+
+def report(tried: list[tuple[Mutant, bool]]) -> str:
+    """The list as a page."""
+    lines = [
+        "# Deliberate errors and the tests that notice them",
+        "",
+        f"Made by `python tests/mutants.py`: {sum(not alive for _, alive in tried)} of {len(tried)} are noticed.",
+        "",
+        "| what is broken | file | noticed |",
+        "|---|---|---|",
+    ]
+    for mutant, alive in tried:
+        noticed = (mutant.lives or "**no**") if alive else "yes"
+        lines.append(f"| {mutant.what} | {mutant.file} | {noticed} |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", default="", help="only breaks whose description or file contains this")
+    parser.add_argument("--report", type=Path, help="write the list to this Markdown file")
+    arguments = parser.parse_args()
+    chosen = [
+        mutant
+        for mutant in read_mutants(ROOT / "tests/mutants.toml")
+        if arguments.only in mutant.what or arguments.only in mutant.file
+    ]
+    tried = []
+    for mutant in chosen:
+        alive = survives(mutant)
+        print(f"{'LIVES ' if alive else 'caught'}  {mutant.file}: {mutant.what}", flush=True)
+        tried.append((mutant, alive))
+    if arguments.report:
+        arguments.report.write_text(report(tried), encoding="utf-8")
+    return int(any(alive and not mutant.lives for mutant, alive in tried))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
