@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,14 +43,22 @@ def explored(
     """Events of a training whose gradients are random numbers."""
     rng, events = np.random.default_rng(seed), []
     for step in range(1, steps + 1):
+        watched = recording(context, events, step)
         if isinstance(table, SparseTable) and table.candidates is not None:
             table.candidates.accumulated[:] = rng.standard_normal(table.candidates.accumulated.shape)
         if isinstance(table, MaskedTable):
             table.gradient = [rng.standard_normal(block.shape).astype(np.float32) for block in table.gradient]
-        moment = Moment(PHASE, step, (step - 1) // 10 + 1, 10, 0.01)
-        method.after_step(context, table, moment)
-        events += moment.events
+        method.after_step(watched, table, Moment(PHASE, step, (step - 1) // 10 + 1, 10, 0.01))
     return events
+
+
+def recording(context: Context, events: list[dict[str, Any]], step: int) -> Context:
+    """The context, its record going to a list."""
+
+    def record(event: str, **values: Any) -> None:
+        events.append({"event": event, "step": step, **values})
+
+    return replace(context, record=record)
 
 
 # -- sparserec ------------------------------------------------------------------------------------------------------
@@ -101,12 +110,12 @@ def test_keep_value_decides_what_an_entry_regrown_at_once_starts_with(keep_value
     method, context, table = begun({"keep_value": keep_value, "candidate_ratio": 1.0, "drop_fraction": 0.5})
     before = {position: value for position, value in zip(table.positions.tolist(), table.values.tolist())}
     assert table.candidates is not None
-    moment = Moment(PHASE, 10, 1, 10, 0.01)
     flat = table.candidates.accumulated.reshape(-1)
     flat[:] = 0.0
     flat[table.positions] = 1.0  # what is dropped has the largest gradient of all
-    method.after_step(context, table, moment)
-    returned = moment.events[0]["regrown_at_once"]
+    events: list[dict[str, Any]] = []
+    method.after_step(recording(context, events, 10), table, Moment(PHASE, 10, 1, 10, 0.01))
+    returned = events[0]["regrown_at_once"]
     assert returned > 30, "all but those of the table whose share of the regrowth is smaller"
     after = dict(zip(table.positions.tolist(), table.values.tolist()))
     lost = sum(after.get(position) == 0.0 for position in before)
@@ -179,9 +188,9 @@ def test_described_dsl_starts_regrown_entries_at_zero_and_rigl_keeps_them() -> N
         before = set(table.positions.tolist())
         table.candidates.accumulated[:] = 0.0
         table.candidates.accumulated.reshape(-1)[table.positions] = 1.0  # those dropped come back at once
-        moment = Moment(PHASE, 10, 1, 10, 0.01)
-        method.after_step(context, table, moment)
-        returned = moment.events[0]["regrown_at_once"]
+        events: list[dict[str, Any]] = []
+        method.after_step(recording(context, events, 10), table, Moment(PHASE, 10, 1, 10, 0.01))
+        returned = events[0]["regrown_at_once"]
         assert returned > 30
         zeros = sum(value == 0.0 for place, value in zip(table.positions, table.values) if place in before)
         assert zeros == (0 if kept else returned)
