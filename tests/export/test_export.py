@@ -82,7 +82,7 @@ def test_full_file_ranks_like_the_evaluator(plain: Trained, tmp_path: Path, bits
     assert_full_equals_evaluator(plain, tmp_path / "m.srec", bits)
 
 
-@pytest.mark.parametrize("base", sorted(RECOMMENDERS))
+@pytest.mark.parametrize("base", sorted(name for name, (kind, _) in RECOMMENDERS.items() if kind.user_rows))
 def test_full_file_of_every_base(base: str, tmp_path: Path) -> None:
     assert_full_equals_evaluator(train(tmp_path / "run", base, text_ids=True), tmp_path / "m.srec", 8)
 
@@ -104,6 +104,22 @@ def test_items_file_folds_in_as_measured(plain: Trained, tmp_path: Path, fold: s
         allowed = scores[user].copy()
         allowed[history] = -np.inf
         np.testing.assert_allclose(scores[user, found], np.sort(allowed)[::-1][:8], rtol=1e-3, atol=1e-5)
+
+
+def test_a_file_of_histories_weighs_items_as_training_did(tmp_path: Path) -> None:
+    run = train(tmp_path / "run", "history", {"item_exponent": 0.3, "users_per_batch": 16})
+    export_run(run, tmp_path / "m.srec", ExportOptions(encoding=Encoding(8, 16, "shared")))
+    model = device.load(tmp_path / "m.srec")
+    vectors = make_vectors(run.recommender, run.graph, run.table)
+    items, tables = as_read(vectors, Encoding(8, 16, "shared"))
+    scores = fold_in_users(run.graph, tables) @ items.T
+    for user in (4, 11):
+        history = run.split.train.items[run.split.train.users == user]
+        answer = model.recommend(history=list(run.split.train.item_ids.external(history)), k=5)
+        found = run.split.train.item_ids.index_of([one.id for one in answer])
+        np.testing.assert_allclose([one.score for one in answer], scores[user, found], rtol=1e-3)
+    with pytest.raises(SettingError, match="mode items serves every user exactly"):
+        export_run(run, tmp_path / "full.srec", full_options())
 
 
 def test_fold_in_with_self_loops(tmp_path: Path) -> None:

@@ -25,12 +25,12 @@ from sparserec.data import Batch, Interactions
 from sparserec.data.ids import IdMap
 from sparserec.exploration import Factors
 from sparserec.exploration.nmf import NmfInfo
-from sparserec.graph import Adjacency, build_adjacency
+from sparserec.graph import Adjacency
 from sparserec.graph import filter as filter_module
 from sparserec.methods import METHODS, Context, Method, Moment, make_method
-from sparserec.recommenders import RECOMMENDERS, Recommender, make_recommender
+from sparserec.recommenders import RECOMMENDERS, History, Recommender, graph_of, make_recommender
 from sparserec.table import Table
-from sparserec.training.step import Stepper
+from sparserec.training.steppers import make_stepper
 
 DIM, DENSITY, NODES, BATCH, STEPS = 128, 0.125, 900, 48, 5
 OMEGA = (1 - DENSITY) / 4
@@ -76,7 +76,7 @@ class World:
 
     train: Interactions
     graph: Adjacency
-    batches: list[Batch]
+    batches: list[Any]
 
 
 def world(n_nodes: int, base: Recommender) -> World:
@@ -86,6 +86,10 @@ def world(n_nodes: int, base: Recommender) -> World:
         users.astype(np.int32), items.astype(np.int32), IdMap(range(n_users)), IdMap(range(n_items))
     )
     rng = np.random.default_rng(1)
+    graph = graph_of(base, train)
+    if isinstance(base, History):
+        users = np.flatnonzero(train.user_counts() >= 2)[: NODES // 9].astype(np.int32)
+        return World(train, graph, [rng.choice(users, BATCH, replace=False) for _ in range(STEPS)])
     groups = -(-BATCH // base.sampling.group_size), base.sampling.negatives_per_edge
     batches = [
         Batch(
@@ -95,7 +99,7 @@ def world(n_nodes: int, base: Recommender) -> World:
         )
         for _ in range(STEPS)
     ]
-    return World(train, build_adjacency(train, base.self_loops), batches)
+    return World(train, graph, batches)
 
 
 def run_steps(
@@ -112,7 +116,7 @@ def run_steps(
             table = method.start(context, phase, None)
             if measured:
                 tracemalloc.reset_peak()
-            stepper = Stepper(base, place.graph, table, 0)
+            stepper = make_stepper(base, place.graph, table, 0)
             # Factors are of use to `start` alone; who holds on to them pays 10 bytes more for each of their non-zeros.
             events: list[str] = []
             context = replace(context, factors=None, record=lambda event, **values: events.append(event))
@@ -130,7 +134,9 @@ def context_of(place: World, base: Recommender) -> Context:
         return base.initial(0, place.train.n_users, place.train.n_items, dim)
 
     # One exploration within the few steps.
-    return Context(place.train, DIM, DENSITY, 20, 1, 0, initial, None, explore_every=4)
+    return Context(
+        place.train, DIM, DENSITY, 20, 1, 0, initial, None, explore_every=4, user_rows=base.user_rows
+    )
 
 
 def growth(method_name: str, base_name: str, settings: dict[str, Any]) -> tuple[float, float, list[str]]:
@@ -141,12 +147,14 @@ def growth(method_name: str, base_name: str, settings: dict[str, Any]) -> tuple[
         place, method = world(n_nodes, base), make_method(method_name, settings)
         context = context_of(place, base)
         if method.wants_factors:
-            context = replace(context, factors=thin_factors(n_nodes))
+            context = replace(context, factors=thin_factors(context.shape().n_rows))
         table, peak, events = run_steps(method, context, place, base, n_nodes >= NODES)
         peaks.append(peak)
-    allowed = (
-        21 * DENSITY * DIM * WIDEST.get(method_name, 1.0) + 4 * OMEGA * DIM + 16 * table.shape.width + 64
-    )
+    entries = 21 * DENSITY * DIM * WIDEST.get(method_name, 1.0)
+    if base.user_rows:
+        allowed = entries + 4 * OMEGA * DIM + 16 * table.shape.width + 64
+    else:  # a gradient per entry, half as many of candidates, and their slopes by users: no block of columns at all
+        allowed = (2 / 3) * (entries * 27 / 21 + 4 * OMEGA * DIM + 2 * DENSITY * BATCH + 80)
     return (peaks[2] - peaks[1]) / (3 * NODES), allowed, events
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from sparserec.data import Interactions, ReadReport, Sampler, Source, make_world, split_interactions
 from sparserec.errors import SettingError
-from sparserec.graph import build_adjacency
 from sparserec.methods import METHODS, make_method
 from sparserec.planning.estimate import (
     _container_bytes,
@@ -22,10 +21,10 @@ from sparserec.planning.memory_plan import batch_rows
 from sparserec.planning.miniature import make_context, phases_of, plan_phases, synthetic_train
 from sparserec.planning.plan import Wishes, plan_run
 from sparserec.planning.sizes import Sizes, show_bytes, show_seconds
-from sparserec.recommenders import RECOMMENDERS, make_recommender, rows_of
+from sparserec.recommenders import RECOMMENDERS, graph_of, make_recommender, rows_of
 from sparserec.table import total
 from sparserec.training.config import RunConfig
-from sparserec.training.step import Stepper
+from sparserec.training.steppers import make_sampler, make_stepper
 
 SIZES = Sizes(700, 400, 6000, 2500)
 
@@ -55,9 +54,8 @@ def test_a_step_holds_what_was_foretold(base: str) -> None:
     recommender, method = make_recommender(base), make_method("static")
     train = synthetic_train(SIZES.users, SIZES.items, SIZES.train)
     table = phases_of(method, make_context(one, train, method, recommender))[0].table
-    draws = recommender.sampling
-    sampler = Sampler(train, 500, 0, "edges", draws.negatives_per_edge, draws.group_size, draws.reject)
-    stepper = Stepper(recommender, build_adjacency(train, recommender.self_loops), table, 0)
+    sampler = make_sampler(recommender, train, one.recipe, 0)
+    stepper = make_stepper(recommender, graph_of(recommender, train), table, 0)
     stepper.run(sampler.batch(0, 0), 1, 0.01)
     foretold = estimate(one, SIZES, timed=False).memory["train"]
     for role, size in stepper.ledger().items():

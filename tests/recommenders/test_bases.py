@@ -14,8 +14,8 @@ from sparserec.graph import build_adjacency
 from sparserec.recommenders import RECOMMENDERS, make_recommender, rows_of
 from sparserec.recommenders.mgdcf import diffusion
 from sparserec.recommenders.xsimgcl import contrast_groups
+from sparserec.shipping.vectors import propagate_all
 from sparserec.table import DenseTable, Shape
-from sparserec.training.step import propagate_all
 
 TRAIN = slow.toy_interactions()
 
@@ -52,7 +52,7 @@ def test_published_diffusion_coefficients() -> None:
     assert sum(diffusion(5, 0.7, 0.2)) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", list(RECOMMENDERS))
+@pytest.mark.parametrize("name", [name for name, (kind, _) in RECOMMENDERS.items() if kind.user_rows])
 def test_every_base_takes_the_plain_loss(name: str) -> None:
     base = make_recommender(name, {"loss": "bpr"})
     batch = slow.toy_batch(TRAIN, 9, 1, 1)
@@ -82,7 +82,7 @@ def test_impossible_settings_are_refused() -> None:
         make_recommender("xsimgcl", {"layers": 2, "contrast_layer": 3})
     with pytest.raises(SettingError, match="did you mean 'edge_dropout'"):
         make_recommender("mgdcf", {"edges_dropout": 0.5})
-    with pytest.raises(SettingError, match="known: lightgcn, mgdcf, xsimgcl, mf"):
+    with pytest.raises(SettingError, match="known: lightgcn, mgdcf, xsimgcl, mf, history"):
         make_recommender("ngcf")
 
 

@@ -66,7 +66,7 @@ def nmf_support(shape: Shape, target: int, factors: Factors) -> list[np.ndarray]
     if len(rows) > target:
         is_user = rows < shape.n_users
         users = int(is_user.sum())
-        keep_users = min(max(1, round(target * users / len(rows))), target - 1)
+        keep_users = min(max(min(1, users), round(target * users / len(rows))), target - 1)
         keep = np.zeros(len(rows), bool)
         for mask, count in ((is_user, keep_users), (~is_user, target - keep_users)):
             entries = np.flatnonzero(mask)

@@ -49,6 +49,8 @@ class Factors:
     def scaled_entries(self, n_users: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Entries with column k of both factors scaled to equal norm; the product does not change."""
         is_user = self.rows < n_users
+        if not is_user.any() or is_user.all():
+            return self.rows, self.columns.astype(np.int32), self.values
         norms = []
         for mask in (is_user, ~is_user):
             squares = np.bincount(self.columns[mask], self.values[mask].astype(np.float64) ** 2, self.rank)
@@ -60,6 +62,12 @@ class Factors:
     def load(self) -> Factors:
         """Itself: factors in memory serve where stored ones do."""
         return self
+
+    def of_items(self, n_users: int) -> Factors:
+        """The items' factor alone, rows counted from 0, its columns scaled as in the stacked matrix."""
+        rows, columns, values = self.scaled_entries(n_users)
+        chosen = rows >= n_users
+        return replace(self, rows=rows[chosen] - n_users, columns=columns[chosen], values=values[chosen])
 
     def relabel(self, order: np.ndarray) -> Factors:
         """The same factors when row order[j] becomes row j."""
@@ -84,9 +92,11 @@ class StoredFactors:
     rank: int
     info: NmfInfo
     order: np.ndarray  # row order[j] of the file is row j here
+    skipped_users: int = 0  # rows to leave out, where users have none
 
     def load(self) -> Factors:
-        return _read(self.path, self.rank, self.info.cached).relabel(self.order)
+        factors = _read(self.path, self.rank, self.info.cached).relabel(self.order)
+        return factors.of_items(self.skipped_users) if self.skipped_users else factors
 
 
 def factorise(train: Interactions, rank: int, iterations: int, seed: int, quiet: bool = True) -> Factors:

@@ -39,7 +39,8 @@ def _parts(shape: Shape, target: int, scope: Scope) -> list[tuple[tuple[int, int
     if scope == "joint":
         return [((0, shape.n_rows), target)]
     users = round(target * shape.n_users / shape.n_rows)
-    return [((0, shape.n_users), users), ((shape.n_users, shape.n_rows), target - users)]
+    items = ((shape.n_users, shape.n_rows), target - users)
+    return [((0, shape.n_users), users), items] if shape.n_users else [items]
 
 
 def _best_of_rows(scores: np.ndarray, shape: Shape, count: int) -> list[np.ndarray]:

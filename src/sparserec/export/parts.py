@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from sparserec.data import IdMap, ItemInfo
-from sparserec.device import ModelParts, encode_table
+from sparserec.device import FoldIn, ModelParts, encode_table
 from sparserec.errors import SettingError
+from sparserec.recommenders import History
 from sparserec.shipping.encoding import Encoding, encode
 from sparserec.shipping.vectors import Vectors
 from sparserec.training.reopen import Trained
@@ -40,8 +41,10 @@ def item_parts(
     """Mode `items`: vectors and degrees of the kept items; no interaction list."""
     chosen = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
     score, fold = encode(chosen, encoding)
+    base = run.recommender
+    fold_in = FoldIn(exponent=base.settings.item_exponent) if isinstance(base, History) else None
     return ModelParts(
-        mode="items", base=run.config.base, weight=np.asarray(run.recommender.taps[0]),
+        mode="items", base=run.config.base, weight=np.asarray(run.recommender.taps[0]), fold_in=fold_in,
         self_loops=run.recommender.self_loops, score=score, fold=fold, degree=run.split.train.item_counts()[items],
         users=run.split.n_users, item_ids=_ids(run.split.train.item_ids.take(items)), **_names(info, items), card=card,
     )  # fmt: skip

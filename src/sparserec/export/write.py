@@ -66,6 +66,10 @@ def export_run(
 ) -> ExportReport:
     """Write a device file and measure it on the run's validation part (the test part where there is no validation)."""
     _refuse_disclosure(options)
+    if options.mode == "full" and not run.recommender.user_rows:
+        raise SettingError(
+            f"mode full holds the rows of users, and {run.config.base} has none: mode items serves every user exactly"
+        )
     info = info or run.split.train.item_info
     vectors = make_vectors(run.recommender, run.graph, run.table)
     items = kept_items(run, options.min_users if options.mode != "full" else 0)

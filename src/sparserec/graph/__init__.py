@@ -1,6 +1,6 @@
 """Who is linked to whom, and the filter that every recommender here is."""
 
-from sparserec.graph.adjacency import Adjacency, build_adjacency
+from sparserec.graph.adjacency import Adjacency, build_adjacency, build_histories
 from sparserec.graph.filter import ColumnFilter, Noise, Tap, automatic_width, column_blocks
 from sparserec.graph.multiply import choose_backend
 
@@ -11,6 +11,7 @@ __all__ = [
     "Tap",
     "automatic_width",
     "build_adjacency",
+    "build_histories",
     "choose_backend",
     "column_blocks",
 ]

@@ -15,7 +15,8 @@ MOST_ENTRIES = 2**31 - 1
 
 @dataclass(frozen=True)
 class Adjacency:
-    """Rows are nodes, users first. `weights` is 1/sqrt(degree_row * degree_column); the matrix is symmetric."""
+    """Rows are nodes, users first. `weights` is 1/sqrt(degree_row * degree_column) and the matrix is symmetric, or it is
+    one-way: rows of users hold the weights of their items, rows of items are empty."""
 
     n_users: int
     n_items: int
@@ -23,6 +24,8 @@ class Adjacency:
     neighbours: np.ndarray  # int32 (non-zeros,), ascending within a row
     weights: np.ndarray  # float32 (non-zeros,)
     self_loops: bool
+    item_weights: np.ndarray
+    """float32 (items,): what an item weighs in a new user's history, before it is divided by the root of its size."""
 
     @property
     def n_nodes(self) -> int:
@@ -64,4 +67,19 @@ def build_adjacency(train: Interactions, self_loops: bool = False) -> Adjacency:
     np.divide(1.0, np.sqrt(degree, dtype=np.float64), out=inverse_root, where=degree > 0, casting="unsafe")
     weights = np.repeat(inverse_root, degree)
     weights *= inverse_root[neighbours]
-    return Adjacency(n_users, n_items, offsets, neighbours.astype(np.int32, copy=False), weights, self_loops)
+    neighbours = neighbours.astype(np.int32, copy=False)
+    item_weights = (1.0 / np.sqrt(np.maximum(degree[n_users:], 1.0))).astype(np.float32)
+    return Adjacency(n_users, n_items, offsets, neighbours, weights, self_loops, item_weights)
+
+
+def build_histories(train: Interactions, item_exponent: float) -> Adjacency:
+    """One-way adjacency in which a user reads their items with weight size^-1/2 * degree^-item_exponent."""
+    n_users, n_items, sizes = train.n_users, train.n_items, train.user_counts()
+    offsets = np.zeros(n_users + n_items + 1, np.int32)
+    np.cumsum(np.concatenate([sizes, np.zeros(n_items, np.int32)]), out=offsets[1:])
+    degrees = np.maximum(train.item_counts(), 1).astype(np.float64)
+    item_weights = (degrees**-item_exponent).astype(np.float32)
+    of_user = (1.0 / np.sqrt(np.maximum(sizes, 1.0))).astype(np.float32)
+    weights = np.repeat(of_user, sizes) * item_weights[train.items]
+    neighbours = train.items + np.int32(n_users)
+    return Adjacency(n_users, n_items, offsets, neighbours, weights, False, item_weights)

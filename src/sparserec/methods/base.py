@@ -110,13 +110,15 @@ class Context:
     """How often a method that explores does so in one training (of the recipe, the same for all methods)."""
     explore_every: int | None = None
     """Epochs between explorations instead, as papers count them."""
+    user_rows: bool = True
+    """Whether users have rows in the table; without, the table is one block of item rows."""
     planned_rows: int | None = None
     """Rows of the real table where a plan builds a miniature of it; None: this is no miniature."""
 
     @property
     def budget(self) -> int:
         """Trained numbers that the finished model may keep."""
-        rows = self.train.n_users + self.train.n_items if self.planned_rows is None else self.planned_rows
+        rows = self.shape().n_rows if self.planned_rows is None else self.planned_rows
         return round(self.density * rows * self.dim)
 
     def exploration_interval(self, last_step: int) -> int:
@@ -128,11 +130,14 @@ class Context:
     def shape(self, dim: int | None = None) -> Shape:
         """Shape of a table of this run, with the automatic block width."""
         n_users, n_items, dim = self.train.n_users, self.train.n_items, dim or self.dim
+        if not self.user_rows:
+            return Shape(0, n_items, dim, dim)
         return Shape(n_users, n_items, dim, automatic_width(n_users + n_items, dim))
 
     def frequencies(self) -> tuple[np.ndarray, np.ndarray]:
-        """Train interactions of each user and of each item."""
-        return self.train.user_counts(), self.train.item_counts()
+        """Train interactions of each row of the table: of users, where they have rows, and of items."""
+        users = self.train.user_counts() if self.user_rows else np.empty(0, np.int32)
+        return users, self.train.item_counts()
 
 
 @dataclass

@@ -27,7 +27,7 @@ class SmallDense(OneTraining):
         self.settings = settings
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        n_rows = context.train.n_users + context.train.n_items
+        n_rows = context.shape().n_rows
         if self.settings.match == "parameters":
             dim = max(1, round(context.density * context.dim))
         else:

@@ -14,7 +14,7 @@ from sparserec.planning.memory_plan import plan_memory
 from sparserec.planning.miniature import plan_phases, with_settings
 from sparserec.planning.sizes import Sizes, show_bytes, show_seconds
 from sparserec.planning.timing import World, make_world, plan_seconds, step_times
-from sparserec.recommenders import RECOMMENDERS, make_recommender
+from sparserec.recommenders import RECOMMENDERS, History, Recommender, make_recommender
 from sparserec.table import Ledger, total
 from sparserec.training.config import RunConfig
 
@@ -103,6 +103,13 @@ def limit_nmf(config: RunConfig, sizes: Sizes, limit: float = NMF_LIMIT) -> tupl
     return config.model_copy(update={"method_settings": settings}), said
 
 
+def _steps_per_epoch(config: RunConfig, sizes: Sizes, base: Recommender) -> int:
+    """Steps over all train edges, or over all users."""
+    if isinstance(base, History):
+        return -(-sizes.trained_users // base.settings.users_per_batch)
+    return -(-sizes.train // config.recipe.batch_size)
+
+
 def estimate(
     config: RunConfig, sizes: Sizes, timed: bool = True, world: World | None = None, factorises: bool = True
 ) -> Estimate:
@@ -112,8 +119,7 @@ def estimate(
     """
     base = make_recommender(config.base, config.base_settings)
     nmf = make_method(config.method, config.method_settings).wants_factors if factorises else 0
-    steps_per_epoch = -(-sizes.train // config.recipe.batch_size)
-    phases = plan_phases(config, sizes.users, sizes.items, steps_per_epoch)
+    phases = plan_phases(config, sizes.users, sizes.items, _steps_per_epoch(config, sizes, base))
     memory = plan_memory(config, sizes, base, phases, nmf)
     seconds = None
     if timed:

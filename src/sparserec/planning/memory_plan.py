@@ -10,11 +10,12 @@ from sparserec.evaluation.ranking import tile_shape
 from sparserec.graph.filter import automatic_width
 from sparserec.planning.miniature import NMF_DENSITY, PhasePlan
 from sparserec.planning.sizes import Sizes
-from sparserec.recommenders import Recommender
+from sparserec.recommenders import GraphRecommender, History, Recommender
 from sparserec.recommenders.info_nce import CHUNK_BYTES
 from sparserec.shipping.vectors import fold_taps
 from sparserec.table import Ledger, total
 from sparserec.training.config import RunConfig
+from sparserec.training.history_step import step_bytes
 
 READ_BYTES = 60
 """Per interaction while reading and splitting: columns as read, numbers, one sort of them."""
@@ -65,8 +66,8 @@ def interactions_held(sizes: Sizes, copies: int) -> int:
 
 
 def graph_bytes(sizes: Sizes, base: Recommender) -> int:
-    """int32 offsets and neighbours, float32 weights."""
-    entries = 2 * sizes.train + base.self_loops * sizes.nodes
+    """int32 offsets and neighbours, float32 weights; one direction only where users are what their items make them."""
+    entries = (2 if base.user_rows else 1) * sizes.train + base.self_loops * sizes.nodes
     return 8 * entries + 4 * (sizes.nodes + 1)
 
 
@@ -89,20 +90,17 @@ def train_bytes(
     config: RunConfig, sizes: Sizes, base: Recommender, phase: PhasePlan, graph: int, held: int
 ) -> Ledger:
     """The ledger of a step, and what lives beside it."""
-    dim, width = phase.table_dim, automatic_width(sizes.nodes, phase.table_dim)
-    rows = batch_rows(config.recipe.batch_size, sizes, base)
-    settings = base.settings.model_dump()
-    spare = 1 if settings.get("decay_rows") == "all" and settings.get("loss") == "info_bpr" else 0
-    layers = max(len(tap) for tap in base.taps) - 1
-    passing = {
-        "rows": 2 * 4 * len(base.taps) * rows * dim,
-        "last hop": min(8 * 2 * sizes.train, graph) if layers else 0,
-        "loss": loss_bytes(config.recipe.batch_size, base, rows, dim),
-    }
+    if isinstance(base, History):
+        users = min(base.settings.users_per_batch, sizes.trained_users)
+        entries = phase.table["values"] // 4 if "positions" in phase.table else None
+        passing = step_bytes(users, sizes.items, phase.table_dim, entries)
+        scratch = passing.pop("scratch")
+    else:
+        scratch, passing = edge_bytes(config, sizes, base, phase, graph)
     return {
         **phase.table,
         **passing,
-        "scratch": 4 * (2 + spare) * sizes.nodes * width,
+        "scratch": scratch,
         "graph": graph,
         "interactions": held,
         "batches": 4 * sizes.train + 8 * sizes.nodes + 64 * config.recipe.batch_size,
@@ -112,7 +110,23 @@ def train_bytes(
     }
 
 
-def batch_rows(batch: int, sizes: Sizes, base: Recommender) -> int:
+def edge_bytes(
+    config: RunConfig, sizes: Sizes, base: GraphRecommender, phase: PhasePlan, graph: int
+) -> tuple[int, Ledger]:
+    """The filter's buffers, and what a step over edges makes and gives back."""
+    dim, width = phase.table_dim, automatic_width(sizes.nodes, phase.table_dim)
+    rows = batch_rows(config.recipe.batch_size, sizes, base)
+    settings = base.settings.model_dump()
+    spare = 1 if settings.get("decay_rows") == "all" and settings.get("loss") == "info_bpr" else 0
+    layers = max(len(tap) for tap in base.taps) - 1
+    return 4 * (2 + spare) * sizes.nodes * width, {
+        "rows": 2 * 4 * len(base.taps) * rows * dim,
+        "last hop": min(8 * 2 * sizes.train, graph) if layers else 0,
+        "loss": loss_bytes(config.recipe.batch_size, base, rows, dim),
+    }
+
+
+def batch_rows(batch: int, sizes: Sizes, base: GraphRecommender) -> int:
     """Distinct users and items a batch asks for, expected."""
     draws = base.sampling
     negatives = -(-batch // draws.group_size) * draws.negatives_per_edge
@@ -123,7 +137,7 @@ def _distinct(available: int, drawn: int) -> float:
     return available * (1.0 - (1.0 - 1.0 / available) ** drawn)
 
 
-def loss_bytes(batch: int, base: Recommender, rows: int, dim: int) -> int:
+def loss_bytes(batch: int, base: GraphRecommender, rows: int, dim: int) -> int:
     """What the loss allocates beside outputs and gradients: gathered pairs, or tiles of a contrast."""
     if len(base.taps) > 1:
         return 6 * 4 * rows * dim + 2 * CHUNK_BYTES

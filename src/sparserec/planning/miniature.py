@@ -103,11 +103,13 @@ def make_context(
 ) -> Context:
     """A context as the loop would make it, with made-up validation scores."""
     users, items, dim, seed = train.n_users, train.n_items, config.dim, config.seed
-    factors = synthetic_factors(users, items, dim) if method.wants_factors else None
+    rows = users if recommender.user_rows else 0
+    factors = synthetic_factors(rows, items, dim) if method.wants_factors else None
     return Context(
         train=train, dim=dim, density=config.density, epochs=config.recipe.epochs,
         steps_per_epoch=steps_per_epoch, seed=seed, factors=factors, planned_rows=planned_rows,
         initial=lambda width: recommender.initial(seed, users, items, width), validate=MadeUpScores(users, config.ks),
+        user_rows=recommender.user_rows,
         explorations=config.recipe.explorations, explore_every=config.recipe.explore_every,
     )  # fmt: skip
 
@@ -152,6 +154,7 @@ def kind_of(phase: Phase) -> str:
 def plan_phases(config: RunConfig, users: int, items: int, steps_per_epoch: int = 10) -> list[PhasePlan]:
     """The method's phases with the bytes their tables will have on `users` and `items`."""
     recommender = make_recommender(config.base, config.base_settings)
+    rows = items + (users if recommender.user_rows else 0)
     share = users / (users + items)
     nodes = min(240, users + items)
     built = []
@@ -159,7 +162,7 @@ def plan_phases(config: RunConfig, users: int, items: int, steps_per_epoch: int 
         some_users = min(max(round(share * count), 8), count - 8) if count >= 16 else max(1, count // 2)
         train = synthetic_train(some_users, count - some_users, 4 * count)
         method = make_method(config.method, config.method_settings)
-        context = make_context(config, train, method, recommender, steps_per_epoch, users + items)
+        context = make_context(config, train, method, recommender, steps_per_epoch, rows)
         built.append(phases_of(method, context))
     return [
         PhasePlan(
@@ -169,7 +172,7 @@ def plan_phases(config: RunConfig, users: int, items: int, steps_per_epoch: int 
             steps=small.phase.last_step(steps_per_epoch),
             validated=small.phase.validated,
             validations=small.validations,
-            table=_extrapolated(small.table, large.table, users + items),
+            table=_extrapolated(small.table, large.table, rows),
             table_dim=small.table.shape.dim,
         )
         for small, large in zip(*built)

@@ -15,16 +15,17 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from sparserec.data import Interactions, Sampler
+from sparserec.data import Interactions
 from sparserec.evaluation.ranking import top_items
-from sparserec.graph import Adjacency, build_adjacency
+from sparserec.graph import Adjacency
 from sparserec.methods import make_method
 from sparserec.planning.miniature import PhasePlan, kind_of, make_context, phases_of, synthetic_train
 from sparserec.planning.sizes import Sizes
-from sparserec.recommenders import Recommender, make_recommender
+from sparserec.recommenders import Recommender, graph_of, make_recommender
+from sparserec.shipping.vectors import propagate_all
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
-from sparserec.training.step import Stepper, propagate_all
+from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
 
 MOST_PAIRS, MOST_NODES = 1_500_000, 150_000
 """Made-up data ends here; above it times are scaled by the share."""
@@ -57,7 +58,7 @@ def make_world(sizes: Sizes, base: Recommender) -> World:
     scale = max(sizes.train / MOST_PAIRS, sizes.nodes / MOST_NODES, 1.0)
     users, items = max(2, round(sizes.users / scale)), max(2, round(sizes.items / scale))
     train = synthetic_train(users, items, max(4, round(sizes.train / scale)))
-    return World(train, build_adjacency(train, base.self_loops), scale)
+    return World(train, graph_of(base, train), scale)
 
 
 def seconds_of(work: Callable[[], object], least: float = 0.15, most_runs: int = 5) -> float:
@@ -77,29 +78,27 @@ def seconds_of(work: Callable[[], object], least: float = 0.15, most_runs: int =
 def step_times(config: RunConfig, world: World) -> list[StepTimes]:
     """Seconds of a step of every phase that trains; columns are few here and the time is carried on to all of them."""
     base = make_recommender(config.base, config.base_settings)
-    draws = base.sampling
     batch = min(config.recipe.batch_size, len(world.train))
-    sampler = Sampler(
-        world.train, batch, 0, config.recipe.batches, draws.negatives_per_edge, draws.group_size, draws.reject
-    )
+    sampler = make_sampler(base, world.train, config.recipe.model_copy(update={"batch_size": batch}), 0)
     sampler.batch(0, 0)  # shuffles the epoch's edges: paid once an epoch, not once a step
     dims = sorted({max(1, config.dim // 4), max(1, config.dim // 2)})
     measured = [_measure(config.model_copy(update={"dim": dim}), base, world, sampler) for dim in dims]
     return [_to_full(config.dim, dims, points) for points in zip(*measured)]
 
 
-def _measure(config: RunConfig, base: Recommender, world: World, sampler: Sampler) -> list[StepTimes]:
+def _measure(config: RunConfig, base: Recommender, world: World, sampler: Batches) -> list[StepTimes]:
     method = make_method(config.method, config.method_settings)
+    rows = world.train.n_items + (world.train.n_users if base.user_rows else 0)
     context = make_context(
-        config, world.train, method, base, sampler.steps_per_epoch, round(world.scale * world.graph.n_nodes)
+        config, world.train, method, base, sampler.steps_per_epoch, round(world.scale * rows)
     )
     found: list[StepTimes] = []
     for phase, table, _ in phases_of(method, context):
         if phase.epochs == 0 or any(kind_of(phase) == one.kind for one in found):
             continue
-        stepper, count = Stepper(base, world.graph, table, 0), [0]
+        stepper, count = make_stepper(base, world.graph, table, 0), [0]
 
-        def step(stepper: Stepper = stepper, count: list[int] = count) -> None:
+        def step(stepper: Steps = stepper, count: list[int] = count) -> None:
             count[0] += 1
             stepper.run(sampler.batch(0, count[0] % sampler.steps_per_epoch), count[0], 0.001)
 

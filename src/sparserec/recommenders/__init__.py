@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from sparserec.data import Interactions
 from sparserec.errors import SettingError
-from sparserec.recommenders.base import Loss, Perturbation, Recommender, Sampling
+from sparserec.graph import Adjacency, build_adjacency, build_histories
+from sparserec.recommenders.base import GraphRecommender, Loss, Perturbation, Sampling
+from sparserec.recommenders.history import History, HistorySettings
 from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
 from sparserec.recommenders.mf import MF, MFSettings
 from sparserec.recommenders.mgdcf import MGDCF, MGDCFSettings
@@ -14,11 +17,14 @@ from sparserec.recommenders.rows import RowBatch, rows_of
 from sparserec.recommenders.xsimgcl import XSimGCL, XSimGCLSettings
 from sparserec.settings import Settings
 
+Recommender = GraphRecommender | History
+
 RECOMMENDERS: dict[str, tuple[type, type[Settings]]] = {
     "lightgcn": (LightGCN, LightGCNSettings),
     "mgdcf": (MGDCF, MGDCFSettings),
     "xsimgcl": (XSimGCL, XSimGCLSettings),
     "mf": (MF, MFSettings),
+    "history": (History, HistorySettings),
 }
 
 
@@ -30,6 +36,14 @@ def make_recommender(name: str, settings: dict[str, Any] | None = None) -> Recom
     return kind(settings_kind.parse(settings or {}, f"settings of {name}"))
 
 
+def graph_of(recommender: Recommender, train: Interactions) -> Adjacency:
+    """Who reads from whom: users and items from each other, or users from the items they have."""
+    if isinstance(recommender, History):
+        return build_histories(train, recommender.settings.item_exponent)
+    return build_adjacency(train, recommender.self_loops)
+
+
 __all__ = [
-    "PRESETS", "RECOMMENDERS", "Loss", "Perturbation", "Recommender", "RowBatch", "Sampling", "make_recommender", "rows_of",
+    "PRESETS", "RECOMMENDERS", "GraphRecommender", "History", "Loss", "Perturbation", "Recommender", "RowBatch", "Sampling",
+    "graph_of", "make_recommender", "rows_of",
 ]  # fmt: skip

@@ -51,11 +51,13 @@ class Loss:
     output_decay: float = 0.0  # weight of half the squared output, over all rows (not only the batch's)
 
 
-class Recommender(Protocol):
-    """One base recommender with its settings."""
+class GraphRecommender(Protocol):
+    """One base recommender with its settings whose users and items both have rows, filtered over the graph."""
 
     name: str
     settings: Settings
+    user_rows: bool
+    """Whether users have rows of parameters; without, a user is what the items of their history make of them."""
     taps: tuple[Tap, ...]
     self_loops: bool
     sampling: Sampling
@@ -70,4 +72,4 @@ class Recommender(Protocol):
         """Loss and gradients from the taps' outputs on the batch's rows; the outputs may be overwritten."""
 
 
-__all__ = ["Batch", "Loss", "Perturbation", "Recommender", "RowBatch", "Sampling"]
+__all__ = ["Batch", "GraphRecommender", "Loss", "Perturbation", "RowBatch", "Sampling"]

@@ -33,6 +33,7 @@ class LightGCNSettings(Settings):
 
 class LightGCN:
     name = "lightgcn"
+    user_rows = True
     self_loops = False
     sampling = Sampling()
 

@@ -31,6 +31,7 @@ class MFSettings(Settings):
 
 class MF:
     name = "mf"
+    user_rows = True
     self_loops = False
     sampling = Sampling()
     taps = ((1.0,),)

@@ -58,6 +58,7 @@ class MGDCFSettings(Settings):
 
 class MGDCF:
     name = "mgdcf"
+    user_rows = True
 
     def __init__(self, settings: MGDCFSettings) -> None:
         self.settings = settings

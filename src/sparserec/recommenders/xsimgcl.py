@@ -59,6 +59,7 @@ class XSimGCLSettings(Settings):
 
 class XSimGCL:
     name = "xsimgcl"
+    user_rows = True
     self_loops = False
     sampling = Sampling()
 

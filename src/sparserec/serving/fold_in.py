@@ -15,21 +15,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparserec.device.scorers import History, insertion_weights
-
 
 @dataclass(frozen=True)
 class FoldIn:
     """What is needed of every item to fold a history in."""
 
     tables: tuple[np.ndarray, ...]  # P^(q), each (items, dim); made by shipping.make_vectors
-    degrees: np.ndarray  # train interactions of each item
+    item_weights: np.ndarray  # of each item in a history, see graph.Adjacency
     self_loops: bool
 
     def terms(self, items: np.ndarray) -> np.ndarray:
         """What each item of a history adds to the user's vector, float64 (items, dim)."""
-        history = History(items.astype(np.int64), np.ones(len(items)))
-        weights, sigma = insertion_weights(history, self.degrees, self.self_loops)
+        size = len(items) + int(self.self_loops)
+        weights, sigma = (
+            self.item_weights[items] / np.sqrt(max(size, 1)),
+            int(self.self_loops) / (len(items) + 1),
+        )
         reach = np.zeros((len(items), self.tables[0].shape[1]))
         for power, table in enumerate(self.tables):
             reach += sigma**power * table[items]

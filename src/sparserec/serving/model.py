@@ -181,8 +181,7 @@ class Model:
 
     @property
     def _folding(self) -> FoldIn:
-        degrees = self.run.split.train.item_counts()
-        return FoldIn(self._vectors.fold, degrees, self.run.recommender.self_loops)
+        return FoldIn(self._vectors.fold, self.run.graph.item_weights, self.run.recommender.self_loops)
 
     @cached_property
     def _popularity(self) -> np.ndarray:

@@ -21,10 +21,11 @@ def read_run(folder: Path) -> Trained:
         run = reopen(folder)
     except KeyError as error:
         raise RunError(f"{folder}: {error} is missing; the run folder is damaged, train again") from None
-    rows, expected = run.table.shape.n_rows, run.split.n_users + run.split.n_items
+    expected = run.split.n_items + (run.split.n_users if run.recommender.user_rows else 0)
+    rows = run.table.shape.n_rows
     if rows != expected or run.split.hash != run.record.get("split", {}).get("hash"):
         raise RunError(
-            f"{folder}: the table ({rows:,} rows), the data ({expected:,} users and items) and the record are not of "
+            f"{folder}: the table ({rows:,} rows), the data ({expected:,} rows to have) and the record are not of "
             "the same run; the folder is damaged, train again"
         )
     return run

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse
+import torch
 
 from sparserec.data import Interactions
 from sparserec.graph import Adjacency, ColumnFilter, Tap
+from sparserec.graph.multiply import Backend
 from sparserec.recommenders import Recommender
 from sparserec.table import EntryDropout, Table
 
@@ -32,7 +34,13 @@ def fold_taps(tap: Tap, self_loops: bool) -> tuple[Tap, ...]:
 
 
 def make_vectors(recommender: Recommender, graph: Adjacency, table: Table) -> Vectors:
-    """Propagate once for the final vectors and the fold-in tables together, a column block at a time."""
+    """Propagate once for the final vectors and the fold-in tables together, a column block at a time.
+
+    Where users have no rows everybody is folded in, and unit rows of items are both tables.
+    """
+    if not recommender.user_rows:
+        items = unit_rows(table)
+        return Vectors(user_history(graph) @ items, items, (items,), graph)
     taps = (recommender.taps[0], *fold_taps(recommender.taps[0], recommender.self_loops))
     filters = ColumnFilter(graph, taps, table.shape.width)
     filters.begin(None)
@@ -42,6 +50,30 @@ def make_vectors(recommender: Recommender, graph: Adjacency, table: Table) -> Ve
         filters.forward(width, [out[:, start : start + width] for out in whole])
     n_users = graph.n_users
     return Vectors(whole[0][:n_users], whole[0][n_users:], tuple(out[n_users:] for out in whole[1:]), graph)
+
+
+def unit_rows(table: Table) -> np.ndarray:
+    """Rows of a table of items scaled to length one, shape (items, dim); a row of zeros stays so."""
+    rows = torch.empty((table.shape.n_rows, table.shape.dim))
+    for block, (start, width) in enumerate(table.shape.blocks):
+        table.fill(block, rows[:, start : start + width], EntryDropout())
+    return torch.nn.functional.normalize(rows, dim=1, eps=1e-30).numpy()
+
+
+def propagate_all(
+    recommender: Recommender, graph: Adjacency, table: Table, backend: Backend = "auto"
+) -> np.ndarray:
+    """Output vectors of all nodes without noise or dropout, shape (nodes, dim): what scores are made from."""
+    if not recommender.user_rows:
+        made = make_vectors(recommender, graph, table)
+        return np.concatenate([made.users, made.items])
+    filters = ColumnFilter(graph, recommender.taps[:1], table.shape.width, backend)
+    filters.begin(None)
+    vectors = np.empty((graph.n_nodes, table.shape.dim), np.float32)
+    for block, (start, width) in enumerate(table.shape.blocks):
+        table.fill(block, filters.input(width), EntryDropout())
+        filters.forward(width, [vectors[:, start : start + width]])
+    return vectors
 
 
 def fold_in_users(
@@ -68,8 +100,6 @@ def user_history(graph: Adjacency) -> scipy.sparse.csr_matrix:
 def given_history(graph: Adjacency, given: Interactions) -> scipy.sparse.csr_matrix:
     """The same for histories outside the graph: users are inserted one-way, so the degrees of items stay as they are."""
     sizes = given.user_counts() + int(graph.self_loops)
-    degrees = np.maximum(graph.degrees()[graph.n_users :], 1)
-    product = sizes[given.users].astype(np.float64) * degrees[given.items]
-    weights = (1.0 / np.sqrt(product)).astype(np.float32)
+    weights = (graph.item_weights[given.items] / np.sqrt(sizes[given.users])).astype(np.float32)
     shape = (graph.n_users, graph.n_items)
     return scipy.sparse.csr_matrix((weights, given.items, given.offsets()), shape=shape)

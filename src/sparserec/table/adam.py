@@ -76,6 +76,27 @@ def update_sparse(
 
 
 @njit(cache=True, parallel=True)
+def update_entries(
+    gradient: np.ndarray,  # (n,) of the active entries themselves
+    positions: np.ndarray,
+    width: int,
+    row_decay: np.ndarray,
+    sizes: np.ndarray,
+    roots: np.ndarray,
+    values: np.ndarray,
+    first: np.ndarray,
+    second: np.ndarray,
+    ages: np.ndarray,
+) -> None:
+    """One Adam step on active entries whose gradient is at hand."""
+    for e in prange(len(gradient)):
+        age, slope = ages[e], gradient[e] + row_decay[positions[e] // width] * values[e]
+        values[e], first[e], second[e] = adam_entry(
+            values[e], slope, first[e], second[e], sizes[age], roots[age]
+        )
+
+
+@njit(cache=True, parallel=True)
 def update_dense(
     gradient: np.ndarray,  # (nodes, width)
     row_decay: np.ndarray,

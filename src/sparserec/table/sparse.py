@@ -16,7 +16,7 @@ from numba import njit, prange
 
 from sparserec.counter import dropout_factor
 from sparserec.device import SparseRows
-from sparserec.table.adam import Cohorts, update_sparse
+from sparserec.table.adam import Cohorts, update_entries, update_sparse
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger
@@ -88,6 +88,20 @@ class SparseTable(BlockWise):
             update.dropout.key, update.dropout.rate, start, sizes, roots,
             self.values[part], self.first[part], self.second[part], self.ages[part],
         )  # fmt: skip
+
+    def receive_entries(self, gradient: np.ndarray, update: Update) -> None:
+        """One Adam step from the gradient of the active entries alone; for tables of one block, and without dropout."""
+        assert len(self.shape.blocks) == 1 and not update.dropout.rate
+        sizes, roots = self.cohorts.step_sizes(update.step, update.learning_rate)
+        update_entries(
+            gradient, self.positions, self.shape.dim, update.row_decay, sizes, roots,
+            self.values, self.first, self.second, self.ages,
+        )  # fmt: skip
+
+    def accumulate(self, chosen: np.ndarray, gradient: np.ndarray) -> None:
+        """Add gradients of whole rows, shape (chosen, dim), to those of some candidates, named by their place."""
+        assert self.candidates is not None
+        self.candidates.accumulated[chosen] += gradient
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         """sum over entries of decay[row] * value^2 / 2."""

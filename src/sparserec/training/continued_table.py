@@ -71,7 +71,13 @@ def continue_table(
 
 
 def _links(train: Interactions, new_rows: np.ndarray, shape: Shape) -> scipy.sparse.csr_matrix:
-    """New rows by all rows: one where they interact."""
+    """New rows by all rows: one where they interact; where there are items only, how many users two of them share."""
+    if not shape.n_users:
+        ones = np.ones(len(train), np.float32)
+        pairs = scipy.sparse.csr_matrix(
+            (ones, (train.users, train.items)), shape=(train.n_users, train.n_items)
+        )
+        return (pairs[:, new_rows].T @ pairs).tocsr()
     place = np.full(shape.n_rows, -1, np.int64)
     place[new_rows] = np.arange(len(new_rows))
     users, items = train.users.astype(np.int64), train.items.astype(np.int64) + shape.n_users
@@ -97,7 +103,7 @@ def _continue_sparse(
     matched = np.flatnonzero(place[rows] >= 0)
     chosen = largest_entries(values, matched, target - quota)
     kept = Entries(place[rows[chosen]], columns[chosen].astype(np.int64), values[chosen])
-    counts = np.concatenate([context.train.user_counts(), context.train.item_counts()])
+    counts = np.concatenate(context.frequencies())
     sizes = row_quotas(counts[new_rows], quota, shape.dim)
     initial = context.initial(shape.dim)
     rng = np.random.default_rng([context.seed, NEW_ROWS])

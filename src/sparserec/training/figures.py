@@ -82,6 +82,8 @@ def support_figure(events: Events) -> Figure | None:
         return None
     figure, (left, right) = _panels("Support: which entries of the table are in use")
     for side, colour in (("users", BLUE), ("items", ORANGE)):
+        if f"density_{side}" not in epochs[0][1]:  # a table of items alone
+            continue
         shares = [100 * mask[f"density_{side}"] for _, mask in epochs]
         left.plot([at for at, _ in epochs], shares, color=colour, marker="o", markersize=4, label=side)
     left.plot([at for at, _ in epochs], [100 * mask["density"] for _, mask in epochs], color=GREY, linestyle="--",
@@ -108,6 +110,9 @@ def rows_figure(sizes: np.ndarray, shape: Shape, user_counts: np.ndarray, item_c
     n_users = shape.n_users
     sides = ("users", sizes[:n_users], user_counts, BLUE), ("items", sizes[n_users:], item_counts, ORANGE)
     for axis, (name, part, counts, colour) in zip(axes, sides):
+        if len(part) == 0:  # a table of items alone
+            axis.set_axis_off()
+            continue
         seen = counts > 0
         dot, alpha = (3, 0.25) if len(part) > 2000 else (7, 0.5)
         axis.plot(counts[seen], part[seen], linestyle="", marker=".", markersize=dot, alpha=alpha, color=colour,

@@ -10,8 +10,8 @@ from sparserec.evaluation import Evaluation, evaluate
 from sparserec.graph import Adjacency
 from sparserec.recommenders import Recommender
 from sparserec.shipping import fold_in_users, make_vectors
+from sparserec.shipping.vectors import propagate_all
 from sparserec.table import Table
-from sparserec.training.step import propagate_all
 
 
 def evaluate_test(

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from sparserec.data import Sampler
 from sparserec.errors import RunError, TrainingError
 from sparserec.evaluation import Evaluation
 from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, Validation
@@ -32,7 +31,7 @@ from sparserec.training.early_stop import EarlyStop
 from sparserec.training.mask_stats import mask_stats
 from sparserec.training.recipe import Recipe
 from sparserec.training.signals import StopRequested, StopSignals
-from sparserec.training.step import Stepper
+from sparserec.training.steppers import Batches, Steps
 from sparserec.training.tables import load_table, save_table
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -70,8 +69,8 @@ class Loop:
     method: Method
     context: Context
     recipe: Recipe
-    sampler: Sampler
-    make_stepper: Callable[[Table], Stepper]
+    sampler: Batches
+    make_stepper: Callable[[Table], Steps]
     validate: Callable[..., Evaluation] | None
     """Measures a table on the validation part, at more list lengths if asked; None when the split has none."""
     emit: Callable[[dict[str, Any]], None]
@@ -87,7 +86,7 @@ class Loop:
     dense_run: DenseRun | None = None
     """Takes the place of a first training that would be the same."""
     state: LoopState = field(default_factory=LoopState)
-    stepper: Stepper | None = None
+    stepper: Steps | None = None
 
     def run(self, resume: bool = False) -> Table:
         """Train all phases; returns the final table."""
@@ -169,9 +168,7 @@ class Loop:
         """What methods add to the record: step and epoch are 0 before the first update of a phase."""
         self._emit({"event": event, "step": self.state.step, "epoch": self._epoch(), **values})
 
-    def _train(
-        self, phase: Phase, table: Table, stepper: Stepper, bar: Progress, signals: StopSignals
-    ) -> None:
+    def _train(self, phase: Phase, table: Table, stepper: Steps, bar: Progress, signals: StopSignals) -> None:
         state, per_epoch = self.state, self.sampler.steps_per_epoch
         note, last_step = "", phase.last_step(per_epoch)
         while state.step < last_step and state.early.waited < self.recipe.patience:

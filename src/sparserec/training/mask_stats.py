@@ -31,6 +31,8 @@ def mask_stats(table: Table, frequencies: tuple[np.ndarray, np.ndarray]) -> dict
         ("users", sizes[:n_users], frequencies[0]),
         ("items", sizes[n_users:], frequencies[1]),
     ):
+        if len(part) == 0:  # a table of items alone
+            continue
         stats[f"density_{side}"] = float(part.mean() / dim)
         stats[f"empty_{side}"] = float((part == 0).mean())
         stats[f"pearson_{side}"] = correlation(part.astype(np.float64), counts.astype(np.float64))

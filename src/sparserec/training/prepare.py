@@ -9,20 +9,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from sparserec.data import ReadReport, Sampler, Source, Split, split_interactions
+from sparserec.data import ReadReport, Source, Split, split_interactions
 from sparserec.errors import DataError
 from sparserec.evaluation import Evaluation, evaluate
 from sparserec.exploration import factorise
 from sparserec.exploration.nmf import StoredFactors, cached_path
-from sparserec.graph import Adjacency, build_adjacency
+from sparserec.graph import Adjacency
 from sparserec.graph.order import by_degree, by_group
 from sparserec.memory import peak_of
 from sparserec.methods import Context, Method, make_method
-from sparserec.recommenders import Recommender, make_recommender
+from sparserec.recommenders import Recommender, graph_of, make_recommender
+from sparserec.shipping.vectors import propagate_all
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
 from sparserec.training.held_out import evaluate_test
-from sparserec.training.step import Stepper, propagate_all
+from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
 
 if TYPE_CHECKING:
     from sparserec.training.warm_start import WarmStart
@@ -42,16 +43,11 @@ class Prepared:
     recommender: Recommender
     method: Method
     context: Context
-    sampler: Sampler
+    sampler: Batches
 
-    def stepper(self, table: Table) -> Stepper:
-        return Stepper(
-            self.recommender,
-            self.graph,
-            table,
-            self.config.seed,
-            weight_decay=self.config.recipe.weight_decay,
-        )
+    def stepper(self, table: Table) -> Steps:
+        decay = self.config.recipe.weight_decay
+        return make_stepper(self.recommender, self.graph, table, self.config.seed, decay)
 
     def validate(self, table: Table, also_at: tuple[int, ...] = ()) -> Evaluation:
         """Metrics on the validation part, at more list lengths if asked; test items play no role."""
@@ -98,23 +94,25 @@ def prepare(
             source, split = warm.split(source, config.protocol, config.split_seed)
         _check_sizes(split, config)
     with peak_of(peaks, "init", baseline):
-        split, factors = number_nodes(split, config, method, quiet, warm)
-        graph = build_adjacency(split.train, recommender.self_loops)
-        draws = recommender.sampling
-        sampler = Sampler(
-            split.train, config.recipe.batch_size, config.seed, config.recipe.batches,
-            draws.negatives_per_edge, draws.group_size, draws.reject,
-        )  # fmt: skip
+        split, factors = number_nodes(split, config, method, quiet, warm, recommender.user_rows)
+        graph = graph_of(recommender, split.train)
+        sampler = make_sampler(recommender, split.train, config.recipe, config.seed)
     context = Context(
         train=split.train, dim=config.dim, density=config.density, epochs=config.recipe.epochs,
         steps_per_epoch=sampler.steps_per_epoch, seed=config.seed, initial=_initial(recommender, split, config.seed),
         factors=factors, explorations=config.recipe.explorations, explore_every=config.recipe.explore_every,
+        user_rows=recommender.user_rows,
     )  # fmt: skip
     return Prepared(config, source.report, split, graph, recommender, method, context, sampler)
 
 
 def number_nodes(
-    split: Split, config: RunConfig, method: Method, quiet: bool, warm: WarmStart | None = None
+    split: Split,
+    config: RunConfig,
+    method: Method,
+    quiet: bool,
+    warm: WarmStart | None = None,
+    user_rows: bool = True,
 ) -> tuple[Split, StoredFactors | None]:
     """Number users and items for locality: by their strongest factor when there is a factorisation, else by degree.
 
@@ -128,7 +126,9 @@ def number_nodes(
     factors = factorise(*asked, quiet)
     users, items = by_group(split.train, factors.strongest(split.n_users + split.n_items, split.n_users))
     order = np.concatenate([users, items + split.n_users]).astype(np.int32)
-    return split.relabel(users, items), StoredFactors(cached_path(*asked), config.dim, factors.info, order)
+    skipped = 0 if user_rows else split.n_users
+    stored = StoredFactors(cached_path(*asked), config.dim, factors.info, order, skipped)
+    return split.relabel(users, items), stored
 
 
 def _initial(recommender: Recommender, split: Split, seed: int) -> Callable:

@@ -11,11 +11,11 @@ import numpy as np
 
 from sparserec.data import Split
 from sparserec.errors import RunError
-from sparserec.graph import Adjacency, build_adjacency
-from sparserec.recommenders import Recommender, make_recommender
+from sparserec.graph import Adjacency
+from sparserec.recommenders import Recommender, graph_of, make_recommender
+from sparserec.shipping.vectors import propagate_all
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
-from sparserec.training.step import propagate_all
 from sparserec.training.store import load_split
 from sparserec.training.tables import load_table
 
@@ -58,5 +58,5 @@ def reopen(folder: Path) -> Trained:
         ) from None
     split = load_split(folder / "data.safetensors")
     recommender = make_recommender(config.base, config.base_settings)
-    graph = build_adjacency(split.train, recommender.self_loops)
+    graph = graph_of(recommender, split.train)
     return Trained(config, split, graph, recommender, load_table(folder / "model.safetensors"), record)

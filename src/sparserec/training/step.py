@@ -11,7 +11,7 @@ from sparserec.data import Batch
 from sparserec.graph import Adjacency, ColumnFilter
 from sparserec.graph.dropout import decay_gradient, drop_entries
 from sparserec.graph.multiply import Backend
-from sparserec.recommenders import Loss, Perturbation, Recommender, RowBatch, rows_of
+from sparserec.recommenders import GraphRecommender, Loss, Perturbation, RowBatch, rows_of
 from sparserec.table import Ledger, Table, Update
 
 
@@ -19,7 +19,7 @@ from sparserec.table import Ledger, Table, Update
 class Stepper:
     """Everything one step needs; lives as long as a phase of training."""
 
-    recommender: Recommender
+    recommender: GraphRecommender
     graph: Adjacency
     table: Table
     seed: int
@@ -99,18 +99,3 @@ class Stepper:
             "rows": rows,
             "graph": self.graph.nbytes,
         }
-
-
-def propagate_all(
-    recommender: Recommender, graph: Adjacency, table: Table, backend: Backend = "auto"
-) -> np.ndarray:
-    """Output vectors of all nodes without noise or dropout, shape (nodes, dim): what scores are made from."""
-    from sparserec.table import EntryDropout
-
-    filters = ColumnFilter(graph, recommender.taps[:1], table.shape.width, backend)
-    filters.begin(None)
-    vectors = np.empty((graph.n_nodes, table.shape.dim), np.float32)
-    for block, (start, width) in enumerate(table.shape.blocks):
-        table.fill(block, filters.input(width), EntryDropout())
-        filters.forward(width, [vectors[:, start : start + width]])
-    return vectors

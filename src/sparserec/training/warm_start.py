@@ -131,7 +131,7 @@ class Continued:
         table = self.inner.start(replace(context, factors=factors), phase, previous)
         if previous is not None:
             return table
-        old_rows = matched_rows(context.train, self.run.split.train)
+        old_rows = matched_rows(context.train, self.run.split.train, context.user_rows)
         report = continue_table(table, self.run.table, old_rows, context, int(self.run.record["steps"]))
         context.record("warm start", **report)
         return table
@@ -149,10 +149,12 @@ class Continued:
         self.inner.load(state)
 
 
-def matched_rows(train: Interactions, old: Interactions) -> np.ndarray:
+def matched_rows(train: Interactions, old: Interactions, user_rows: bool = True) -> np.ndarray:
     """For every row of the new stacked table the row of the old one, -1 where there was none."""
-    users = old.user_ids.index_of(train.user_ids.external())
     items = old.item_ids.index_of(train.item_ids.external())
+    if not user_rows:
+        return items
+    users = old.user_ids.index_of(train.user_ids.external())
     return np.concatenate([users, np.where(items >= 0, items + old.n_users, -1)])
 
 

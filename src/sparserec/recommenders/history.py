@@ -1,0 +1,43 @@
+"""history: a user is the items they have. Item vectors are the only parameters, and users have no rows.
+
+    u = |H|^-1/2 * sum_{i in H} degree_i^-e z_i,   score of j = u . z_j / temperature,   |z_j| = 1
+    loss = mean over users of the mean over i in H of -log softmax_j(score)_i
+
+over all items j, where the score of an item of H leaves its own share out: an item must be found from the others. The
+same formula makes the vector of a user who was not trained. It stands between EASE (Steck, WWW 2019) and ELSA (Vancura
+et al., RecSys 2022), which are linear models of the same kind with a squared loss; the softmax over all items and the
+exponent of the weights are what made it better here (docs/log.md).
+"""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from sparserec.settings import Settings
+from sparserec.table import InitialValues
+
+
+class HistorySettings(Settings):
+    temperature: float = Field(0.2, gt=0)
+    """Scores are divided by it before the softmax. Small catalogues want it higher."""
+    item_exponent: float = Field(0.1, ge=0, le=1)
+    """Weight of an item in a history: its number of users to minus this. The graph's normalisation would be .5."""
+    history_dropout: float = Field(0.0, ge=0, lt=1)
+    """Share of a history left out of the user's vector in a training step; it is still to be predicted."""
+    users_per_batch: int = Field(256, ge=1)
+    """Users of a training step."""
+    largest_softmax: int = Field(100_000_000, ge=1)
+    """Items times users of a batch up to which the softmax runs over all items; beyond it over a sample of that size."""
+
+
+class History:
+    name = "history"
+    user_rows = False
+    self_loops = False
+    taps = ((1.0,),)
+
+    def __init__(self, settings: HistorySettings) -> None:
+        self.settings = settings
+
+    def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
+        return InitialValues(seed, "normal", dim**-0.5, dim**-0.5)

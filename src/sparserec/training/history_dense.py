@@ -1,0 +1,84 @@
+"""A step of base `history` on a table that is handed out dense: softmax over items, a chunk of items at a time.
+
+Two passes, because a user's softmax must be summed before it can be sent back; scores are computed in both rather than
+kept. Beside the table's rows and their gradient only one (users, chunk) matrix lives at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+
+from sparserec.table import EntryDropout, Table
+from sparserec.training.history_batch import HistoryBatch
+
+ITEMS_AT_ONCE = 4096
+HEADROOM = 40.0
+"""A user's scores are taken relative to this much above the best of their own items: sums neither vanish nor overflow."""
+
+
+def unit_rows(table: Table) -> tuple[torch.Tensor, torch.Tensor]:
+    """(rows scaled to length one, one over their lengths); a row of zeros stays so."""
+    rows = torch.empty((table.shape.n_rows, table.shape.dim))
+    table.fill(0, rows, EntryDropout())
+    lengths = rows.norm(dim=1, keepdim=True)
+    inverse = torch.where(lengths > 0, 1.0 / lengths, 0.0)
+    return rows.mul_(inverse), inverse
+
+
+def dense_gradient(table: Table, batch: HistoryBatch) -> tuple[float, torch.Tensor]:
+    """Loss of the batch, and its gradient on all rows of the table, shape (items, dim)."""
+    rows, inverse = unit_rows(table)
+    items, owners = (torch.from_numpy(part).long() for part in (batch.items, batch.owners))
+    weights, targets = torch.from_numpy(batch.weights), torch.from_numpy(batch.targets)
+    liked = rows[items]
+    users = torch.zeros(batch.n_users, rows.shape[1]).index_add_(0, owners, liked * weights[:, None])
+    own = weights * (inverse[items, 0] > 0)
+    scores = (users[owners] * liked).sum(1) - own
+    tops = top_scores(users.norm(dim=1), scores, owners)
+    sums, slopes = torch.zeros(batch.n_users), torch.zeros_like(users)
+    for _, part, shares in _shares(rows, users, batch, own, tops):
+        sums += shares.sum(1)
+        slopes.addmm_(shares, part)
+    value = float((sums.log() + tops).double().mean() - (targets * scores).double().sum())
+    sums.mul_(batch.n_users).reciprocal_()
+    slopes.mul_(sums[:, None]).index_add_(0, owners, liked * -targets[:, None])
+    gradient = torch.zeros_like(rows)
+    for (places, pairs), _, shares in _shares(rows, users, batch, own, tops):
+        shares.mul_(sums[:, None])
+        shares[owners[pairs], pair_columns(batch, places, pairs)] -= targets[pairs]
+        gradient[torch.from_numpy(batch.softmax[places]).long()] = shares.T @ users
+    gradient.index_add_(0, items, slopes[owners] * weights[:, None])
+    along = (gradient * rows).sum(1, keepdim=True)
+    return value, gradient.addcmul_(along, rows, value=-1.0).mul_(inverse)
+
+
+def top_scores(lengths: torch.Tensor, scores: torch.Tensor, owners: torch.Tensor) -> torch.Tensor:
+    """What is taken off a user's scores before the exponential: no score of a unit row exceeds the user's length."""
+    best = torch.full_like(lengths, -torch.inf).scatter_reduce_(0, owners, scores, "amax")
+    return torch.minimum(lengths, best + HEADROOM)
+
+
+def pair_columns(batch: HistoryBatch, places: slice, pairs: slice) -> torch.Tensor:
+    """Where the items of some pairs lie in their chunk."""
+    return torch.from_numpy(np.searchsorted(batch.softmax[places], batch.items[pairs]))
+
+
+def _shares(
+    rows: torch.Tensor, users: torch.Tensor, batch: HistoryBatch, own: torch.Tensor, tops: torch.Tensor
+) -> Iterator[tuple[tuple[slice, slice], torch.Tensor, torch.Tensor]]:
+    """Per chunk of the softmax: its (places, pairs), its rows, and the exponentials, shape (users, chunk)."""
+    owners = torch.from_numpy(batch.owners).long()
+    every = len(batch.softmax) == len(rows)
+    for first in range(0, len(batch.softmax), ITEMS_AT_ONCE):
+        places = slice(first, min(first + ITEMS_AT_ONCE, len(batch.softmax)))
+        pairs = slice(int(batch.starts[places.start]), int(batch.starts[places.stop]))
+        part = rows[places] if every else rows[torch.from_numpy(batch.softmax[places]).long()]
+        scores = torch.mm(users, part.T)
+        scores[owners[pairs], pair_columns(batch, places, pairs)] -= own[pairs]
+        scores.sub_(tops[:, None]).clamp_(max=80.0).exp_()
+        if not every:
+            scores.mul_(torch.from_numpy(batch.odds[places]))
+        yield (places, pairs), part, scores

@@ -1,0 +1,79 @@
+"""One training step of base `history`: users from their items, softmax over items, the gradient on item rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sparserec.graph import Adjacency
+from sparserec.recommenders.history import History
+from sparserec.table import Ledger, SparseTable, Table, Update
+from sparserec.training.history_batch import Histories
+from sparserec.training.history_dense import ITEMS_AT_ONCE, dense_gradient
+from sparserec.training.history_kernels import CHUNKS
+from sparserec.training.history_sparse import SparseHistory
+
+
+@dataclass
+class HistoryStepper:
+    """Everything one step needs; lives as long as a phase of training."""
+
+    recommender: History
+    graph: Adjacency
+    table: Table
+    seed: int
+    weight_decay: float = 0.0
+    """Adam's coupled decay on every entry."""
+    histories: Histories = field(init=False)
+    sparse: SparseHistory | None = field(init=False, default=None)
+    largest_batch: int = field(init=False, default=0)
+    _row_decay: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.histories = Histories(self.graph, self.recommender.settings, self.seed)
+        self._row_decay = np.full(self.table.shape.n_rows, self.weight_decay, np.float32)
+        if isinstance(self.table, SparseTable):
+            self.sparse = SparseHistory(self.table)
+
+    def run(self, users: np.ndarray, step: int, learning_rate: float) -> float:
+        """Update the table with one batch of users; returns the loss before the update."""
+        table, batch = self.table, self.histories.batch(users, step)
+        self.largest_batch = max(self.largest_batch, len(users))
+        penalty = table.ego_penalty(self._row_decay) if self.weight_decay else 0.0
+        update = Update(step, learning_rate, self._row_decay)
+        if self.sparse is not None and not _wants_last_gradient(self.sparse.table):
+            loss, entries = self.sparse.run(batch, step)
+            self.sparse.table.receive_entries(entries, update)
+        else:
+            loss, gradient = dense_gradient(table, batch)
+            table.receive(0, gradient, update)
+        table.finish_step(update)
+        return loss + penalty
+
+    def ledger(self) -> Ledger:
+        """Bytes of a step by role, the table's included."""
+        n_items, sparse = self.table.shape.n_rows, self.sparse is not None
+        return {
+            **self.table.ledger(),
+            **step_bytes(
+                self.largest_batch, n_items, self.table.shape.dim, self.table.parameters() if sparse else None
+            ),
+            "graph": self.graph.nbytes,
+        }
+
+
+def step_bytes(users: int, n_items: int, dim: int, entries: int | None) -> Ledger:
+    """What a step makes: vectors of its users, and the gradient of a sparse table's entries, or of whole rows."""
+    if entries is None:
+        return {
+            "scratch": 8 * n_items,
+            "rows": 4 * dim * (4 * users + 3 * n_items),
+            "loss": 8 * users * ITEMS_AT_ONCE,
+        }
+    return {"scratch": 16 * n_items, "rows": 4 * dim * (CHUNKS + 4) * users, "gradient": 4 * entries}
+
+
+def _wants_last_gradient(table: SparseTable) -> bool:
+    """Whether every candidate's gradient of every batch is asked for: then whole rows are made anyway."""
+    return table.candidates is not None and not table.candidates.cumulative
