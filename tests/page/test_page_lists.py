@@ -53,14 +53,29 @@ def test_dislikes_alone_leave_popular_items(visit: Start, page_file: Path, model
     assert seen.text("#heading") == "Popular to start with"
 
 
-def test_reasons_are_the_largest_contributions(visit: Start, page_file: Path, model: Model) -> None:
+def test_reasons_are_the_likes_that_speak_for_an_item_more_than_for_the_list(
+    visit: Start, page_file: Path, model: Model
+) -> None:
     seen = visit().open(page_file)
-    history = [seen.press("like", place) for place in (0, 7, 3)]
+    history = [seen.press("like", 0)]
+    assert set(seen.page.locator("#items .because").all_inner_texts()) == {""}, (
+        "one like is every row's reason"
+    )
+    history += [seen.press("like", place) for place in (7, 3)]
     shown = seen.page.locator("#items .because").all_inner_texts()
-    for item, words in zip(seen.ids(), shown, strict=True):
-        parts = sorted(model.explain(history, item).contributions, key=lambda part: -part.score)
-        best = [str(part.title) for part in parts[:2] if part.score >= parts[0].score / 4]
-        assert words == f"Because you liked {' and '.join(best)}"
+    shares = []
+    for item in seen.ids():
+        parts = [part for part in model.explain(history, item).contributions if part.score > 0]
+        whole = sum(part.score for part in parts)
+        shares.append({str(part.title): part.score / whole for part in parts})
+    usual = {name: sum(row.get(name, 0) for row in shares) / len(shares) for row in shares for name in row}
+    expected = []
+    for row in shares:
+        telling = [name for name in row if row[name] >= 1.25 * usual[name]]
+        best = sorted(telling, key=lambda name: -row[name])[:2]
+        expected.append(f"Because you liked {' and '.join(best)}" if best else "")
+    assert shown == expected
+    assert "" in shown and len(set(shown)) >= 3
 
 
 def test_item_sheet_takes_the_score_apart_and_shows_neighbours(
@@ -73,12 +88,32 @@ def test_item_sheet_takes_the_score_apart_and_shows_neighbours(
     seen.settled()
     parts = model.explain(history, item, weights=[1, 1, DISLIKE_WEIGHT]).contributions
     parts = sorted(parts, key=lambda part: -abs(part.score))
+    whole = sum(abs(part.score) for part in parts)
     expected = [
-        f"{'Not for you:' if part.id == history[2] else 'You liked'} {part.title}\n{'for' if part.score > 0 else 'against'}"
+        f"{'Not for you:' if part.id == history[2] else 'You liked'} {part.title}\n"
+        f"{'for' if part.score > 0 else 'against'} {100 * abs(part.score) / whole:.0f}\u00a0%"
         for part in parts
     ]
     assert seen.page.locator("#item .reasons li").all_inner_texts() == expected
-    assert seen.ids("#item") == ids(model.similar(item, k=6))
+    widths = seen.page.eval_on_selector_all(
+        "#item .weight", "bars => bars.map(bar => parseFloat(bar.style.width))"
+    )
+    assert widths == [round(100 * abs(part.score) / whole) for part in parts], (
+        "a bar is as long as its number"
+    )
+
+
+def test_similar_leaves_out_what_was_chosen(visit: Start, page_file: Path, model: Model) -> None:
+    seen = visit().open(page_file)
+    first = seen.ids()[0]
+    near = ids(model.similar(first, k=9))
+    seen.page.locator("#items .title").first.click()
+    seen.settled()
+    assert seen.ids("#item") == near[:6]
+    for _ in range(2):
+        seen.page.locator("#item .row .like").first.click()
+        seen.settled()
+    assert seen.ids("#item") == near[2:8]
 
 
 def test_tags_filter_any_and_all(visit: Start, page_file: Path, model: Model) -> None:
@@ -86,7 +121,9 @@ def test_tags_filter_any_and_all(visit: Start, page_file: Path, model: Model) ->
     liked = seen.press("like", 0)
     seen.page.click("#tags .more")
     for tag in ("bakery", "Old Mint"):
-        seen.page.click(f"#tags [data-tag='{tag}']")
+        seen.page.fill("#find-tag", tag[:4].upper())
+        seen.page.click(f"#found-tags [data-tag='{tag}']")
+    seen.page.keyboard.press("Escape")
     seen.settled()
     assert seen.ids() == ids(model.recommend(history=[liked], k=20, tags=["bakery", "Old Mint"]))
     seen.page.click("text=all of these")
@@ -97,7 +134,9 @@ def test_tags_filter_any_and_all(visit: Start, page_file: Path, model: Model) ->
     )
     assert seen.ids() == ids(model.recommend(history=[liked], k=20, allow=both)) != []
     seen.page.click("#tags [data-tag='bakery']")
-    seen.page.click("#tags [data-tag='Harbour Steps']")
+    seen.page.click("#tags .more")
+    seen.page.click("#found-tags [data-tag='Harbour Steps']")
+    seen.page.keyboard.press("Escape")
     seen.settled()
     assert seen.ids() == [] and "Take one off" in seen.text("#empty")
 
@@ -152,9 +191,9 @@ def test_every_mode(visit: Start, tmp_path: Path, name: str) -> None:
     first = model.recommend(k=20) if model.profile.mode == "personal" else model.recommend(history=[], k=20)
     assert seen.ids() == ids(first)
     assert ("its owner" in seen.text("#hint")) == (model.profile.mode == "personal")
-    liked = seen.press("like", 0)
-    history = [*(model.ids[index] for index in model.seen), liked]
+    liked = [seen.press("like", 0), seen.press("like", 0)]
+    history = [*(model.ids[index] for index in model.seen), *liked]
     assert seen.ids() == ids(model.recommend(history=history, k=20))
     seen.page.locator("#items .title").first.click()
     seen.settled()
-    assert seen.page.locator("#item .reasons li").count() >= 1
+    assert seen.page.locator("#item .reasons li").count() >= 2

@@ -11,7 +11,7 @@ from page_driver import Visit, check_quiet
 
 Start = Callable[..., Visit]
 PHONE = {"viewport": {"width": 360, "height": 740}, "has_touch": True, "is_mobile": True}
-SMALL_TARGETS = """() => [...document.querySelectorAll('button, a, input')].filter(e => e.checkVisibility())
+SMALL_TARGETS = """() => [...document.querySelectorAll('button, a, input, summary')].filter(e => e.checkVisibility())
   .map(e => ({ e, box: e.getBoundingClientRect(), after: getComputedStyle(e, '::after') }))
   .map(({ e, box, after }) => ({ name: e.id || e.ariaLabel || e.textContent, width: Math.max(box.width, parseFloat(after.width) || 0), height: Math.max(box.height, parseFloat(after.height) || 0) }))
   .filter(({ width, height }) => width < 43.5 || height < 43.5)"""
@@ -136,6 +136,8 @@ def test_phone_fits_and_can_be_read(visit: Start, page_file: Path, scheme: str) 
     seen.page.click("#open-about")
     seen.page.wait_for_selector("#about[open]")
     check("about")
+    seen.page.click("#about summary")
+    check("technical details")
     broken = seen.page.evaluate(BROKEN_NUMBERS)
     assert not broken, f"numbers on several lines or cut off: {broken}"
     red, green, blue = map(
@@ -153,6 +155,9 @@ def test_about_says_size_quality_data_and_tests_itself(
     seen = visit().open(page_file)
     seen.page.click("#open-about")
     seen.page.wait_for_selector("#about[open]")
+    words = seen.text("#about").replace("\u00a0", " ")
+    assert "LightGCN" not in words and "Self-test" not in words, "technical tables are behind one link"
+    seen.page.click("#about summary")
     words = seen.text("#about").replace("\u00a0", " ")
     assert f"{model_file.stat().st_size / 1000:.0f} KB" in words
     assert "25 % is among its first 20 suggestions" in words

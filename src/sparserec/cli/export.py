@@ -40,6 +40,10 @@ def export(
     user: Annotated[Optional[str], typer.Option(help="Whose vector a personal file holds.")] = None,
     metadata: options.Metadata = None,
     page: Annotated[Optional[Path], typer.Option(help="Also write a self-contained HTML page.")] = None,
+    page_title: Annotated[Optional[str], typer.Option(help="What stands on top of the page.")] = None,
+    page_color: Annotated[
+        Optional[str], typer.Option(help="Colour of links and pressed buttons, as #rrggbb.")
+    ] = None,
     include_everyones_history: Annotated[
         bool, typer.Option("--include-everyones-history", help="Needed for mode full.")
     ] = False,
@@ -50,12 +54,15 @@ def export(
     from sparserec.data import read_item_info
     from sparserec.export import DEFAULT, Encoding, ExportOptions, export_run
     from sparserec.export.checks import check_choice
+    from sparserec.export.page_colour import check_colour
     from sparserec.export.sizes import parse_size
     from sparserec.training.reopen import reopen
 
     check_choice("mode", mode, ("items", "full", "personal"))
     check_choice("fold", fold, ("own", "shared"))
     check_choice("bits", bits, (None, 4, 8))
+    if page_color is not None:
+        check_colour(page_color)
     trained = reopen(run)
     path = out or run / "model.srec"
     wanted = ExportOptions(
@@ -72,7 +79,7 @@ def export(
     if page:
         from sparserec.export.page import write_page
 
-        write_page(page, path)
+        write_page(page, path, page_title, page_color)
     print(json.dumps({**asdict(report), "path": str(path)})) if as_json else _print(report, page)
 
 

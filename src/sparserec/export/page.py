@@ -14,6 +14,7 @@ from pathlib import Path
 
 from sparserec.device import loads
 from sparserec.errors import SparserecError
+from sparserec.export.page_colour import DEFAULT_COLOUR, check_colour, colour_style
 from sparserec.files import write_text
 
 DEFAULT_TITLE = "Recommendations"
@@ -22,21 +23,26 @@ _IMPORT = re.compile(r"^import\s[^;]*?from '\./([\w.]+)'\n", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*/\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
 
 
-def write_page(path: Path, model_file: Path, title: str | None = None) -> None:
-    """Write the page for a model file; a file that the reader would refuse is refused here, with the same named error."""
+def write_page(path: Path, model_file: Path, title: str | None = None, colour: str | None = None) -> None:
+    """Write the page for a model file; a file that the reader would refuse is refused here, with the same named error.
+
+    `title` stands on top; `colour` (#rrggbb) is that of links and pressed buttons.
+    """
+    own = None if colour is None else check_colour(colour)
     data = Path(model_file).read_bytes()
     loads(data).self_test()
-    write_text(Path(path), page_text(data, title or DEFAULT_TITLE))
+    write_text(Path(path), page_text(data, title or DEFAULT_TITLE, own))
 
 
-def page_text(model: bytes, title: str) -> str:
+def page_text(model: bytes, title: str, colour: str | None = None) -> str:
     """The whole document."""
     engine = f"const sparserecEngine = (() => {{\n'use strict'\n{_bundle('engine.js', _TEMPLATE, reader_folder())}return {{ openEngine, serveEngine }}\n}})()\n"
     script = _bundle("page.js", _TEMPLATE)
-    style = _read(_TEMPLATE / "page.css")
+    style = _read(_TEMPLATE / "page.css") + ("" if colour is None else colour_style(colour))
     values = {
         "policy": _policy([engine, script], style),
         "title": html.escape(title),
+        "accent": (colour or DEFAULT_COLOUR).removeprefix("#"),
         "style": style,
         "engine": engine,
         "script": script,

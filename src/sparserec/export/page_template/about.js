@@ -10,8 +10,13 @@ const BASES = { lightgcn: 'LightGCN', mgdcf: 'MGDCF', xsimgcl: 'XSimGCL', mf: 'm
 /** One line for the side of the page. */
 export function summarise({ bytes, items, card }) {
   const quality = card.metrics?.file?.folded?.[RECALL]
-  const found = quality === undefined ? '' : ` Its first 20 suggestions hold ${percent(quality)} of what people went on to choose.`
+  const found = quality === undefined ? '' : ` Its first 20 suggestions hold ${percent(quality)} of ${heldBack(card)}.`
   return `${inBytes(bytes)}, ${items.toLocaleString('en')} items.${found}`
+}
+
+/** What the quality was measured on: only a split by time holds back what came later. */
+function heldBack(card) {
+  return card.split?.protocol === 'temporal' ? 'what people went on to choose' : 'the choices that were hidden from it'
 }
 
 /**
@@ -26,16 +31,18 @@ export function aboutSheet(card, measured) {
       fact(inBytes(card.bytes), 'the whole model'),
       fact(card.items.toLocaleString('en'), 'items'),
       fact(card.users.toLocaleString('en'), 'people it learned from')),
-    make('h3', {}, 'How good it is'), ...quality(card.card.metrics),
+    make('h3', {}, 'How good it is'), make('p', {}, qualityWords(card.card)),
     make('h3', {}, 'What data is inside'),
     make('p', {}, `${capital(card.data_inside)}.`),
     make('p', {}, 'What you like is kept by this browser, for this page alone. The page is not able to contact any server: its own policy forbids every connection.'),
-    make('h3', {}, 'How it was made'), madeList(card),
-    make('h3', {}, 'Where the bytes go'), ...sections(card),
-    make('h3', {}, 'On this device'),
-    make('p', {}, `${measured.tested} ${measured.times}`),
     make('h3', {}, 'Keys'),
     make('p', {}, ...keys()),
+    make('details', {}, make('summary', {}, 'Technical details'),
+      make('h3', {}, 'Quality in figures'), qualityTable(card.card.metrics),
+      make('h3', {}, 'How it was made'), madeList(card),
+      make('h3', {}, 'Where the bytes go'), ...sections(card),
+      make('h3', {}, 'On this device'),
+      make('p', {}, `${measured.tested} ${measured.times}`)),
   ]
 }
 
@@ -47,23 +54,27 @@ function fact(value, words) {
   return make('p', {}, make('strong', {}, value), words)
 }
 
-function quality(metrics) {
-  const file = metrics?.file
-  const shown = file?.folded ?? file?.trained
-  if (!shown) return [make('p', {}, 'The file does not say.')]
+function qualityWords({ metrics, split }) {
+  const shown = metrics?.file?.folded ?? metrics?.file?.trained
+  if (!shown) return 'The file does not say.'
   const popular = metrics.popularity?.all?.[RECALL]
-  const sentence = `Of what people went on to choose, ${percent(shown[RECALL])} is among its first 20 suggestions` +
+  return `Of ${heldBack({ split })}, ${percent(shown[RECALL])} is among its first 20 suggestions` +
     (popular === undefined ? '.' : `; a list of what is popular gets ${percent(popular)}.`)
+}
+
+function qualityTable(metrics) {
+  const file = metrics?.file
+  if (!file) return make('p', {}, 'The file does not say.')
   const rows = [
     ['This file, for someone new', file.folded], ['This file, for people it learned from', file.trained],
     ['Before it was made small, someone new', metrics.float?.folded],
     ['Before it was made small, people it learned from', metrics.float?.trained],
     ['Most popular items', metrics.popularity?.all],
   ].filter(([, found]) => found)
-  return [make('p', {}, sentence), make('table', {},
+  return make('table', {},
     make('thead', {}, make('tr', {}, cell('th', ''), cell('th', 'Recall@20'), cell('th', 'NDCG@20'))),
     make('tbody', {}, ...rows.map(([name, found]) =>
-      make('tr', {}, cell('th', name), cell('td', decimals(found[RECALL])), cell('td', decimals(found[NDCG]))))))]
+      make('tr', {}, cell('th', name), cell('td', decimals(found[RECALL])), cell('td', decimals(found[NDCG]))))))
 }
 
 function cell(kind, text) {

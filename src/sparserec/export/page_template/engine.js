@@ -5,8 +5,11 @@
 
 import { load } from './model.js'
 import { buildSearch } from './search.js'
+import { readable } from './titles.js'
 
 const REASONS = 2
+/** A reason speaks for an item so many times more than for the rest of the list; else it tells nothing about the item. */
+const STANDS_OUT = 1.25
 const SIMILAR = 6
 
 /**
@@ -54,10 +57,12 @@ function recommend(model, mode, filter, { profile, k }) {
   const stored = mode === 'personal' && !profile.length
   const found = model.recommend({ ...(stored ? {} : history), ...filter, k: k + 1 })
   const known = history.weights.some(weight => weight > 0)
-  const explained = known && mode !== 'full' // in mode full an explanation takes as long as the list
+  const items = found.slice(0, k).map(({ id }) => shown(model.item(id)))
+  // in mode full an explanation takes as long as the list
+  const because = known && mode !== 'full' ? reasons(model, history, items) : items.map(() => [])
   return {
     kind: stored ? 'stored' : known ? 'yours' : 'popular',
-    items: found.slice(0, k).map(({ id }) => ({ ...shown(model.item(id)), because: explained ? reasons(model, history, id) : [] })),
+    items: items.map((item, place) => ({ ...item, because: because[place] })),
     more: found.length > k,
   }
 }
@@ -67,10 +72,11 @@ function details(model, { profile, item }) {
   const history = fullHistory(model, profile)
   const { contributions } = model.explain({ ...history, item })
   const liked = new Map(history.history.map((id, j) => [id, history.weights[j] > 0]))
+  const near = model.similar({ item, k: SIMILAR + liked.size }).filter(({ id }) => !liked.has(id))
   return {
     ...shown(model.item(item)),
     because: contributions.map(({ id, score }) => ({ ...shown(model.item(id)), score, liked: liked.get(id) })),
-    similar: model.similar({ item, k: SIMILAR }).map(({ id }) => shown(model.item(id))),
+    similar: near.slice(0, SIMILAR).map(({ id }) => shown(model.item(id))),
   }
 }
 
@@ -83,13 +89,18 @@ function fullHistory(model, profile) {
   return { history: [...chosen.keys()], weights: [...chosen.values()] }
 }
 
-function reasons(model, history, item) {
+/** For each item the likes that speak for it more than for the list as a whole, the strongest first. */
+function reasons(model, history, items) {
   const liked = new Set(history.history.filter((_, j) => history.weights[j] > 0))
-  const best = model.explain({ ...history, item }).contributions
-    .filter(({ id, score }) => score > 0 && liked.has(id))
-    .sort((a, b) => b.score - a.score)
-    .slice(0, REASONS)
-  return best.filter(({ score }) => score >= best[0].score / 4).map(entry => shown(entry).title)
+  const shares = items.map(({ id: item }) => {
+    const parts = model.explain({ ...history, item }).contributions.filter(({ id, score }) => score > 0 && liked.has(id))
+    const sum = parts.reduce((total, { score }) => total + score, 0)
+    return parts.map(part => ({ ...part, share: part.score / sum }))
+  })
+  const usual = new Map([...liked].map(id => [id, 0]))
+  for (const { id, share } of shares.flat()) usual.set(id, usual.get(id) + share / items.length)
+  return shares.map(parts => parts.filter(({ id, share }) => share >= STANDS_OUT * usual.get(id))
+    .sort((a, b) => b.share - a.share).slice(0, REASONS).map(entry => shown(entry).title))
 }
 
 function tagFilter(catalogue, { tags, matching }) {
@@ -107,7 +118,7 @@ function tagCounts(catalogue) {
 
 /** An item as the page shows it: one without a title is called by its id. */
 function shown(item) {
-  return { ...item, title: item.title || `Item ${item.id}` }
+  return { ...item, title: item.title ? readable(item.title) : `Item ${item.id}` }
 }
 
 function decode(text) {

@@ -4,10 +4,10 @@ import { aboutSheet, summarise } from './about.js'
 import { connectEngine } from './ask.js'
 import { openMemory } from './memory.js'
 import { itemSheet } from './sheet.js'
-import { icon, itemOf, make, showItems, stepFocus } from './view.js'
+import { firstChips, showFound, tagsSheet } from './tags.js'
+import { icon, itemOf, make, showItems, stepFocus, titleButton } from './view.js'
 
 const PAGE_SIZE = 20
-const FIRST_TAGS = 12
 const TOAST_MILLISECONDS = 7000
 const HEADINGS = { popular: 'Popular to start with', stored: 'For you', yours: 'For you' }
 const HINTS = {
@@ -95,7 +95,7 @@ function forgetButtons() {
 function chosenRow(item) {
   const remove = make('button', { class: 'round', type: 'button', 'data-action': 'forget', 'aria-label': `Forget ${item.title}` }, icon('close'))
   return make('li', { 'data-id': JSON.stringify(item.id) },
-    make('button', { class: 'title', type: 'button', 'data-action': 'open', 'aria-haspopup': 'dialog' }, item.title), remove)
+    titleButton(item.title), remove)
 }
 
 /** Everything that depends on the choices. */
@@ -117,7 +117,7 @@ async function choose(item, wanted) {
 
 function toast(words) {
   at('toast-text').textContent = words
-  at('toast').hidden = false
+  showToast(true)
   clearTimeout(state.toastTimer)
   state.toastTimer = setTimeout(hideToast, TOAST_MILLISECONDS)
 }
@@ -125,7 +125,13 @@ function toast(words) {
 /** Stays while someone is on its button. */
 function hideToast() {
   if (at('toast').matches(':focus-within, :hover')) state.toastTimer = setTimeout(hideToast, TOAST_MILLISECONDS)
-  else at('toast').hidden = true
+  else showToast(false)
+}
+
+/** The message takes the place of the hint, in the bar that is always in view, so that it covers nothing. */
+function showToast(shown) {
+  at('toast').hidden = !shown
+  at('hint').hidden = shown
 }
 
 function announce(words) {
@@ -133,7 +139,7 @@ function announce(words) {
 }
 
 async function undo() {
-  at('toast').hidden = true
+  showToast(false)
   memory.restore(state.undo)
   await refreshAll()
   announce('Taken back. Suggestions updated.')
@@ -143,25 +149,34 @@ async function undo() {
 async function erase() {
   memory.restore([])
   Object.assign(state, { text: '', tags: [], matching: 'any', size: PAGE_SIZE, undo: null })
-  at('toast').hidden = true
+  showToast(false)
   at('toast-text').textContent = ''
   at('search').value = ''
-  showTags(false)
+  showTags()
   await refreshAll()
   scrollTo({ top: 0 })
   at('heading').focus({ preventScroll: true })
   announce('Everything is erased.')
 }
 
-/** @param {boolean} all */
-function showTags(all) {
-  const shown = all ? overview.tags : overview.tags.slice(0, FIRST_TAGS)
-  const chips = shown.map(({ name, count }) => make('button',
-    { class: 'chip', type: 'button', title: `${count} items`, 'data-tag': name, 'aria-pressed': String(state.tags.includes(name)) }, name))
-  const rest = overview.tags.length - shown.length
-  if (rest) chips.push(make('button', { class: 'chip more', type: 'button', 'data-action': 'all-tags' }, `${rest} more`))
-  at('tags').replaceChildren(...chips)
+function showTags() {
+  at('tags').replaceChildren(...firstChips(overview.tags, state.tags))
   showMatching()
+}
+
+function showAllTags() {
+  at('all-tags-sheet').replaceChildren(...tagsSheet())
+  const find = at('find-tag')
+  find.addEventListener('input', () => showFound(overview.tags, state.tags, find.value))
+  showFound(overview.tags, state.tags, '')
+  at('all-tags').showModal()
+}
+
+/** Chosen tags have come to the front meanwhile. */
+function closeAllTags() {
+  showTags()
+  at('tags').scrollTo({ left: 0 })
+  at('tags').querySelector('[data-action=all-tags]').focus({ preventScroll: true })
 }
 
 function showMatching() {
@@ -173,7 +188,9 @@ function pressTag(chip) {
   const { tag } = chip.dataset
   state.tags = state.tags.includes(tag) ? state.tags.filter(other => other !== tag) : [...state.tags, tag]
   state.size = PAGE_SIZE
-  chip.setAttribute('aria-pressed', String(state.tags.includes(tag)))
+  for (const same of document.querySelectorAll('[data-tag]')) {
+    if (same.dataset.tag === tag) same.setAttribute('aria-pressed', String(state.tags.includes(tag)))
+  }
   showMatching()
   refresh().then(() => announce(state.tags.length ? `Filtered by ${state.tags.join(', ')}` : 'No filter'))
 }
@@ -220,7 +237,7 @@ const ACTIONS = {
   dislike: item => choose(item, -1),
   forget: item => choose(item, memory.choice(item.id)),
   close: (_, button) => button.closest('dialog').close(),
-  'all-tags': () => { showTags(true); at('tags').children[FIRST_TAGS].focus() },
+  'all-tags': showAllTags,
 }
 
 function onClick(event) {
@@ -281,6 +298,7 @@ function listen() {
   at('open-about').addEventListener('click', showAbout)
   at('open-about-too').addEventListener('click', showAbout)
   at('item').addEventListener('close', () => { state.openItem = null })
+  at('all-tags').addEventListener('close', closeAllTags)
   at('erase').addEventListener('click', askToErase)
   at('confirm').addEventListener('close', () => { if (at('confirm').returnValue === 'erase') erase() })
   addEventListener('storage', () => { memory.reload(); refreshAll() }) // another tab of this page
@@ -307,7 +325,7 @@ async function start() {
   state.opened = performance.now() - started
   memory = openMemory(`sparserec ${overview.card.sha256}`)
   at('summary').textContent = summarise(overview.card)
-  showTags(false)
+  showTags()
   listen()
   await refreshAll()
   document.documentElement.dataset.ready = 'yes'

@@ -25,18 +25,19 @@ export function itemSheet(item, choiceOf) {
   ]
 }
 
-/** Each choice with its share of the score, largest first; what you chose yourself needs no reason. */
+/** Each choice with its share of the score, largest first. One alone says nothing, and what you chose needs no reason. */
 function why(item, choice) {
-  const parts = item.because.filter(part => part.score !== 0).sort((a, b) => Math.abs(b.score) - Math.abs(a.score)).slice(0, SHOWN_REASONS)
-  if (choice || !parts.length) return []
-  const largest = Math.abs(parts[0].score)
+  const parts = item.because.filter(part => part.score !== 0).sort((a, b) => Math.abs(b.score) - Math.abs(a.score))
+  if (choice || parts.length < 2) return []
+  const whole = parts.reduce((sum, part) => sum + Math.abs(part.score), 0)
   return [
     make('h3', {}, 'How your choices count'),
-    make('ul', { class: 'reasons' }, ...parts.map(part => {
+    make('ul', { class: 'reasons' }, ...parts.slice(0, SHOWN_REASONS).map(part => {
       const bar = make('span', { class: part.score > 0 ? 'weight' : 'weight against', 'aria-hidden': 'true' })
-      bar.style.width = `${100 * Math.abs(part.score) / largest}%`
+      const share = Math.round(100 * Math.abs(part.score) / whole)
+      bar.style.width = `${share}%`
       const verb = part.liked ? 'You liked' : 'Not for you:'
-      return make('li', {}, make('span', {}, `${verb} ${part.title}`), make('span', { class: 'quiet' }, part.score > 0 ? 'for' : 'against'), bar)
+      return make('li', {}, make('span', {}, `${verb} ${part.title}`), make('span', { class: 'quiet' }, `${part.score > 0 ? 'for' : 'against'} ${share}\u00a0%`), bar)
     })),
   ]
 }

@@ -32,16 +32,28 @@ export function icon(name) {
 
 /** A row of a list: what it is, why it is here, and two buttons. */
 export function itemRow(item, choice) {
+  const { name, year } = apart(item.title)
   const row = make('li', { class: 'row', 'data-id': JSON.stringify(item.id) },
     tile(item),
     make('div', { class: 'words' },
-      make('button', { class: 'title', type: 'button', 'data-action': 'open', 'aria-haspopup': 'dialog' }, item.title),
-      make('p', { class: 'meta' }, item.tags.join(' · '))),
+      titleButton(item.title, name),
+      make('p', { class: 'meta' }, [year, ...item.tags].filter(Boolean).join(' · '))),
     choiceButton('like', item, false),
     choiceButton('dislike', item, false),
     make('p', { class: 'because' }))
   updateRow(row, item, choice)
   return row
+}
+
+/** A title that opens its sheet; one too long for two lines is cut. */
+export function titleButton(title, name = title) {
+  return make('button', { class: 'title', type: 'button', 'data-action': 'open', 'aria-haspopup': 'dialog', title }, make('span', { class: 'name' }, name))
+}
+
+/** A title without the year at its end, which has a place of its own where no cut can reach it. */
+function apart(title) {
+  const [, name, year] = /^(.*?)(?:\s\((\d{4})\))?$/s.exec(title)
+  return name ? { name, year } : { name: title }
 }
 
 /** What may change while a row stays: its reasons and its buttons. */
@@ -54,7 +66,11 @@ function updateRow(row, item, choice) {
 /** The item that a control inside a row or sheet belongs to. */
 export function itemOf(element) {
   const holder = element.closest('[data-id]')
-  return holder ? { id: JSON.parse(holder.dataset.id), title: holder.querySelector('.title').textContent } : null
+  return holder ? { id: JSON.parse(holder.dataset.id), title: fullTitle(holder.querySelector('.title')) } : null
+}
+
+function fullTitle(element) {
+  return element.title || element.textContent
 }
 
 export function choiceButton(action, item, worded) {
