@@ -28,8 +28,8 @@ from sparserec import device
 from sparserec.evaluation import top_items
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.export import Encoding, ExportOptions, export_run
-from sparserec.shipping import Vectors, encoded_quality, make_vectors, popularity_quality
-from sparserec.training.reopen import Trained, reopen
+from sparserec.runs.folder import Trained, reopen
+from sparserec.vectors import Vectors, encoded_quality, make_vectors, popularity_quality
 
 JS = Path(__file__).resolve().parents[1] / "js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

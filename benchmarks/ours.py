@@ -83,7 +83,7 @@ def main() -> None:
     options = arguments("Time our step.", bases=BASES, modes=("sparse", "dense"))
     return_large_blocks()  # as every training run does
     if options.threads:
-        from sparserec.training.threads import use_threads
+        from sparserec.process import use_threads
 
         use_threads(options.threads)
     name = "sparserec" if options.base == "lightgcn" else f"sparserec {options.base}"

@@ -2,7 +2,7 @@
 
 import { DIGEST_END, DIGEST_START } from './sha256.js'
 
-/** @typedef {import('./parts.js').Parts} Parts */
+/** @typedef {import('./contents.js').Parts} Parts */
 
 /** @type {[string, string][]} */
 const SECTIONS = [

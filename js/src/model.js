@@ -4,13 +4,13 @@ import { describeModel } from './card.js'
 import { checkDigest, parseContainer } from './container.js'
 import { BadQuery, UnknownItem, UnknownTag, UnknownUser } from './errors.js'
 import { compareGolden, LARGEST_WEIGHT } from './golden.js'
-import { readParts } from './parts.js'
+import { readParts } from './contents.js'
 import { topIndices } from './rank.js'
 import { fileDigest, plainFileDigest } from './sha256.js'
 import { textAt } from './text.js'
 
 /** @typedef {import('./ids.js').Identifier} Identifier */
-/** @typedef {import('./parts.js').Parts} Parts */
+/** @typedef {import('./contents.js').Parts} Parts */
 /** @typedef {import('./scorers.js').History} History */
 /** @typedef {{id: Identifier, score: number, title: string | null}} Recommendation */
 /** @typedef {{id: Identifier, score: number, contributions: Recommendation[]}} Explanation */
@@ -353,7 +353,7 @@ function distinctItems(items, weights) {
 }
 
 /**
- * @param {import('./parts.js').Tags} tags
+ * @param {import('./contents.js').Tags} tags
  * @param {number} index
  * @param {number} tag
  * @returns {number} 1 if the item has the tag

@@ -77,3 +77,9 @@ def progress(
             yield _Bar(bar, bar.add_task(label, total=total, completed=done, note=""))
     else:
         yield _Lines(label, total, every_seconds, done)
+
+
+def say(text: str, quiet: bool) -> None:
+    """A line for people, on standard error so that results can be piped."""
+    if not quiet:
+        print(text, file=sys.stderr, flush=True)

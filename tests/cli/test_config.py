@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sparserec.cli import config as command
 from sparserec.cli import train
-from sparserec.cli.toml import to_toml
+from sparserec.cli.config import to_toml
 from sparserec.errors import SettingError
 from sparserec.training.configure import configure
 

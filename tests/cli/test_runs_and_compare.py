@@ -10,7 +10,7 @@ import pytest
 from scipy import stats
 
 from sparserec.errors import RunError, SettingError
-from sparserec.training.store import load_split
+from sparserec.runs.stored_split import load_split
 
 
 def test_runs_lists_all_states(call: Callable, ask: Callable, runs: Path, tmp_path: Path) -> None:

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.data import IdMap
+from sparserec.data.errors import IdRangeError
 from sparserec.data.ids import number_ids
-from sparserec.data.problems import IdRangeError
 
 whole_numbers = st.lists(st.integers(-(2**63), 2**63 - 1), unique=True, max_size=30)
 texts = st.lists(

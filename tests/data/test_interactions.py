@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.data import IdMap, Interactions, ItemInfo
-from sparserec.data.problems import IdRangeError
+from sparserec.data.errors import IdRangeError
 
 pair_lists = st.lists(st.tuples(st.integers(0, 9), st.sampled_from("abcdef")), min_size=1, max_size=60)
 

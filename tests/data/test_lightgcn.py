@@ -3,7 +3,7 @@
 import pytest
 
 from sparserec.data import read_source
-from sparserec.data.problems import (
+from sparserec.data.errors import (
     EmptyDataError,
     EmptyUserError,
     IdRangeError,

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from sparserec.data import IdMap, read_item_info, read_source
-from sparserec.data import problems as p
+from sparserec.data import errors as p
 from sparserec.errors import DataError
 
 CSV_CASES = {

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from sparserec.data import IdMap, read_item_info, read_source, split_interactions
-from sparserec.data import problems as p
+from sparserec.data import errors as p
 from sparserec.data.splits import own_protocol
 
 ROWS = [(196, 242, 3, 881250949), (186, 302, 3, 891717742), (22, 377, 1, 878887116), (22, 242, 2, 880606923)]

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.data import Interactions, Sampler
-from sparserec.data.problems import SamplingError
+from sparserec.data.errors import SamplingError
 from sparserec.errors import SettingError
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.data import Interactions, ReadReport, Source, Split, split_interactions
-from sparserec.data.problems import ProtocolError
+from sparserec.data.errors import ProtocolError
 
 
 def source_of(counts, timestamps=None, test=None):

@@ -13,10 +13,9 @@ import pytest
 
 from sparserec.errors import DataError, SettingError
 from sparserec.experiments import queue as queues
-from sparserec.experiments.figure import draw_sizes
+from sparserec.experiments.figures import draw_sizes
 from sparserec.experiments.queue import read_queue, read_queues, run_queue
-from sparserec.experiments.results import append_result, finished_names, read_results
-from sparserec.experiments.tables import markdown_table
+from sparserec.experiments.results import append_result, finished_names, markdown_table, read_results
 
 TINY = """
 results = "out.jsonl"

@@ -14,13 +14,13 @@ from sparserec.data import read_source
 from sparserec.errors import SettingError
 from sparserec.evaluation import top_items
 from sparserec.export import Encoding, ExportOptions, export_run
-from sparserec.export.sizes import parse_size
 from sparserec.recommenders import RECOMMENDERS
-from sparserec.shipping import as_read, fold_in_users, make_vectors
+from sparserec.runs.folder import Trained, reopen
+from sparserec.runs.train import train_run
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import Recipe
-from sparserec.training.reopen import Trained, reopen
-from sparserec.training.run import train_run
+from sparserec.units import parse_size
+from sparserec.vectors import as_read, fold_in_users, make_vectors
 
 N_USERS, N_ITEMS = 60, 45
 

@@ -11,10 +11,9 @@ from sparserec.data import Interactions
 from sparserec.data.source import ReadReport, Source
 from sparserec.methods import Context
 from sparserec.planning.plan import Wishes
-from sparserec.planning.planned_run import Input, plan_and_train
+from sparserec.runs.train import Finished, Input, plan_and_train
 from sparserec.table import InitialValues, Shape
 from sparserec.training.config import RunConfig
-from sparserec.training.run import Finished
 
 BLOCKS, USERS, ITEMS = 6, 16, 12  # users and items of each block
 LISTED = 5

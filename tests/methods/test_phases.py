@@ -16,10 +16,10 @@ from sparserec.methods.base import Method
 from sparserec.methods.magnitude import Magnitude
 from sparserec.methods.pep import PEP
 from sparserec.methods.plain import Unchanging
+from sparserec.process import StopRequested
+from sparserec.runs.train import Finished, train_run
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, Table
-from sparserec.training.run import Finished, train_run
-from sparserec.training.signals import StopRequested
 
 SHORT = {"epochs": 4, "batch_size": 200, "validate_every": 2}  # 3 steps an epoch
 CASES: dict[str, tuple[type, dict[str, Any]]] = {

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from sparserec.data import Source, make_world, split_interactions
 from sparserec.device import ModelParts, SparseRows, encode_table, keep_largest, model_bytes
 from sparserec.errors import SettingError
-from sparserec.export.sizes import parse_size
 from sparserec.planning.budget import Choice, choose, row_bytes
 from sparserec.planning.plan import Wishes, plan_run
 from sparserec.training.config import RunConfig
+from sparserec.units import parse_size
 
 
 @pytest.fixture(scope="module")

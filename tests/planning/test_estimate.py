@@ -20,11 +20,12 @@ from sparserec.planning.estimate import (
 from sparserec.planning.memory_plan import batch_rows
 from sparserec.planning.miniature import make_context, phases_of, plan_phases, synthetic_train
 from sparserec.planning.plan import Wishes, plan_run
-from sparserec.planning.sizes import Sizes, show_bytes, show_seconds
+from sparserec.planning.sizes import Sizes
 from sparserec.recommenders import RECOMMENDERS, graph_of, make_recommender, rows_of
 from sparserec.table import total
 from sparserec.training.config import RunConfig
 from sparserec.training.steppers import make_sampler, make_stepper
+from sparserec.units import show_bytes, show_seconds
 
 SIZES = Sizes(700, 400, 6000, 2500)
 

@@ -12,7 +12,7 @@ import pytest
 
 from sparserec.data import Source
 from sparserec.planning.plan import Wishes
-from sparserec.planning.planned_run import Input, plan_and_train
+from sparserec.runs.train import Input, plan_and_train
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
 from sparserec.training.loop import Loop

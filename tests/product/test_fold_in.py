@@ -6,9 +6,9 @@ import pytest
 from sparserec.data import Interactions
 from sparserec.graph import build_adjacency
 from sparserec.recommenders import RECOMMENDERS, graph_of, make_recommender
-from sparserec.serving.fold_in import FoldIn
-from sparserec.shipping import make_vectors
 from sparserec.table import DenseTable, Shape
+from sparserec.vectors import make_vectors
+from sparserec.vectors.fold_in import FoldIn
 
 N_USERS, N_ITEMS, DIM = 6, 7, 5
 BASES = [(name, {}) for name, (kind, _) in RECOMMENDERS.items() if kind.user_rows] + [

@@ -5,7 +5,7 @@ import pytest
 
 from sparserec.data import IdMap
 from sparserec.serving.lookup import LARGEST_SEARCH, item_numbers, nearest, user_number
-from sparserec.serving.problems import UnknownItemError, UnknownUserError
+from sparserec.serving.questions import UnknownItemError, UnknownUserError
 
 
 def test_nearest_texts_and_numbers() -> None:

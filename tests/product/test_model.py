@@ -14,7 +14,7 @@ from kinds_toy import KINDS, N_ITEMS, small_pairs
 import sparserec
 from sparserec.errors import RunError, SettingError
 from sparserec.serving import QuestionError, UnknownItemError, UnknownUserError
-from sparserec.shipping.vectors import propagate_all
+from sparserec.vectors.propagate import propagate_all
 
 
 def known(user: str) -> set[str]:

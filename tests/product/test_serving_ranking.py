@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sparserec.serving.problems import QuestionError
+from sparserec.serving.questions import QuestionError
 from sparserec.serving.ranking import listing, rank
 
 

@@ -14,8 +14,8 @@ from sparserec.graph import build_adjacency
 from sparserec.recommenders import RECOMMENDERS, make_recommender, rows_of
 from sparserec.recommenders.mgdcf import diffusion
 from sparserec.recommenders.xsimgcl import contrast_groups
-from sparserec.shipping.vectors import propagate_all
 from sparserec.table import DenseTable, Shape
+from sparserec.vectors.propagate import propagate_all
 
 TRAIN = slow.toy_interactions()
 

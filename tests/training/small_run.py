@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from sparserec.data import Source, read_source
+from sparserec.runs.train import train_run
+from sparserec.runs.warm_start import open_warm_start
 from sparserec.table import SparseTable
 from sparserec.training import checkpoint, loop
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import Recipe
-from sparserec.training.run import train_run
-from sparserec.training.warm_start import open_warm_start
 
 
 def block_pairs(n_users: int, n_items: int, groups: int, seed: int) -> list[tuple[int, int]]:

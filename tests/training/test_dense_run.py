@@ -11,8 +11,8 @@ from small_run import blocks, small_config
 
 from sparserec.errors import RunError, SettingError
 from sparserec.methods import METHODS, make_method
-from sparserec.training.dense_run import open_dense_run
-from sparserec.training.run import train_run
+from sparserec.runs.dense_run import open_dense_run
+from sparserec.runs.train import train_run
 
 BEGIN_DENSE = [name for name in METHODS if make_method(name).begins_dense]
 

@@ -12,13 +12,13 @@ from sparserec import device
 from sparserec.data import split_interactions
 from sparserec.errors import SettingError
 from sparserec.export import NEW_USERS, Encoding, ExportOptions, export_run
-from sparserec.serving.held_out import measure_again
+from sparserec.runs.folder import Trained, reopen
+from sparserec.runs.measure import measure_again
+from sparserec.runs.stored_split import load_split, save_split
+from sparserec.runs.train import train_run
+from sparserec.runs.warm_start import WarmStart
 from sparserec.serving.model import Model
-from sparserec.shipping import as_read, fold_in_users, make_vectors
-from sparserec.training.reopen import Trained, reopen
-from sparserec.training.run import train_run
-from sparserec.training.store import load_split, save_split
-from sparserec.training.warm_start import WarmStart
+from sparserec.vectors import as_read, fold_in_users, make_vectors
 
 
 @pytest.fixture(scope="module")

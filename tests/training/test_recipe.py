@@ -9,8 +9,7 @@ from sparserec.data import Batch, Interactions
 from sparserec.graph import build_adjacency
 from sparserec.recommenders import make_recommender
 from sparserec.table import DenseTable, Shape
-from sparserec.training.early_stop import EarlyStop
-from sparserec.training.recipe import RECIPES, Recipe
+from sparserec.training.recipe import RECIPES, EarlyStop, Recipe
 from sparserec.training.step import Stepper
 
 TRAIN = Interactions.from_pairs([0, 0, 1], [0, 1, 1])  # two users, two items

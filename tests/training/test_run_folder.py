@@ -10,14 +10,12 @@ import pytest
 from small_run import blocks, small_config
 
 from sparserec.errors import DataError, RunError, SettingError, TrainingError
+from sparserec.runs.folder import reopen
+from sparserec.runs.train import train_run
 from sparserec.training import checkpoint
-from sparserec.training.checkpoint import read_arrays, write_arrays
+from sparserec.training.checkpoint import load_table, read_arrays, write_arrays
 from sparserec.training.configure import build_config, expand_recipe
-from sparserec.training.early_stop import EarlyStop
-from sparserec.training.recipe import RECIPES, Recipe
-from sparserec.training.reopen import reopen
-from sparserec.training.run import train_run
-from sparserec.training.tables import load_table
+from sparserec.training.recipe import RECIPES, EarlyStop, Recipe
 
 
 @pytest.fixture(scope="module")

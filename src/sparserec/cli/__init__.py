@@ -16,7 +16,7 @@ def main() -> None:
     # this when it is loaded, so it comes before any import of torch.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     from sparserec.cli.app import build_app
-    from sparserec.cli.words import as_typed
+    from sparserec.cli.options import as_typed
     from sparserec.errors import SparserecError
 
     try:

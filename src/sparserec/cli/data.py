@@ -90,7 +90,7 @@ def describe(
     as_json: options.AsJson = False,
 ) -> None:
     """Say what a file or data set is understood to be, without training anything."""
-    from sparserec.cli.words import as_typed
+    from sparserec.cli.options import as_typed
     from sparserec.data.catalogue import find_named
     from sparserec.data.named import resolve
 

@@ -80,7 +80,7 @@ def _write_page(folder: Path) -> Path:
     """The sparse model as a device file and as a page that needs nothing else."""
     from sparserec.export import ExportOptions, export_run
     from sparserec.export.page import write_page
-    from sparserec.training.reopen import reopen
+    from sparserec.runs.folder import reopen
 
     file, page = folder / "city.srec", folder / "city.html"
     export_run(reopen(folder / "sparserec"), file, ExportOptions())
@@ -111,10 +111,10 @@ def _train_child(name: str, folder: Path, epochs: int) -> None:
     """Start the process and show how far it is by reading the events it writes."""
     from sparserec.errors import TrainingError
     from sparserec.progress import progress
-    from sparserec.training.records import Recorder
+    from sparserec.runs.record import Recorder
 
     recorder, log = Recorder(folder / name / "events.jsonl"), folder / f"{name}.log"
-    command = [sys.executable, "-m", "sparserec.experiments.child"]
+    command = [sys.executable, "-m", "sparserec.runs.child"]
     # One thread: on data this small a second one mostly waits for the first.
     command += [str(folder / f"{name}.json"), str(folder / name), "", "1"]
     with log.open("w", encoding="utf-8") as file, progress(f"  {name}", epochs) as bar:

@@ -56,8 +56,8 @@ def estimate(
     """Say how much memory a run needs in each phase and about how long it takes on this machine."""
     from sparserec.planning.estimate import NMF_LIMIT, estimate_all, limit_nmf, usable_bytes
     from sparserec.planning.estimate import estimate as estimate_one
+    from sparserec.process import use_threads
     from sparserec.training.configure import configure
-    from sparserec.training.threads import use_threads
 
     settings = configure(config, options.typed_settings(context), assignments or [])
     use_threads(threads)
@@ -98,7 +98,7 @@ def _sizes(
 
 
 def _print(sizes: Sizes, found: list[Estimate], said: str | None, free: int | None) -> None:
-    from sparserec.planning.sizes import show_bytes, show_seconds
+    from sparserec.units import show_bytes, show_seconds
 
     typer.echo(f"{sizes.users:,} users, {sizes.items:,} items, {sizes.interactions:,} interactions")
     if said:

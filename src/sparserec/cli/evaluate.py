@@ -26,8 +26,8 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Show the test results of a run: measured once, when training had ended."""
-    from sparserec.serving.held_out import times_opened
-    from sparserec.serving.run_folder import read_config, read_record
+    from sparserec.runs.folder import read_config, read_record
+    from sparserec.runs.measure import times_opened
 
     read_config(run)
     record = _measured_again(run) if again else read_record(run)

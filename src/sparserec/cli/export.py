@@ -51,12 +51,12 @@ def export(
     as_json: options.AsJson = False,
 ) -> None:
     """Write a trained run as one small file and report its size and quality."""
+    from sparserec.cli.options import check_choice
     from sparserec.data import read_item_info
     from sparserec.export import DEFAULT, Encoding, ExportOptions, export_run
-    from sparserec.export.checks import check_choice
     from sparserec.export.page_colour import check_colour
-    from sparserec.export.sizes import parse_size
-    from sparserec.training.reopen import reopen
+    from sparserec.runs.folder import reopen
+    from sparserec.units import parse_size
 
     check_choice("mode", mode, ("items", "full", "personal"))
     check_choice("fold", fold, ("own", "shared"))
@@ -73,7 +73,7 @@ def export(
     info = read_item_info(metadata, trained.split.train.item_ids) if metadata else None
     report = export_run(trained, path, wanted, info, quiet)
     if report.curve:
-        from sparserec.export.curve import draw_curve
+        from sparserec.export.figures import draw_curve
 
         draw_curve(report, path.with_suffix(".curve.png"))
     if page:
@@ -87,7 +87,7 @@ def _print(report: ExportReport, page: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sparserec.cli.show import megabytes
+    from sparserec.cli.printing import megabytes
     from sparserec.export import NEW_USERS
 
     console = Console()
@@ -119,7 +119,7 @@ def _print(report: ExportReport, page: Path | None) -> None:
 def _print_curve(report: ExportReport, console: object) -> None:
     from rich.table import Table
 
-    from sparserec.cli.show import megabytes
+    from sparserec.cli.printing import megabytes
 
     table = Table(title="size and quality on validation users (NDCG@20)", title_justify="left")
     for name in ("size", "bits", "entries", "fold-in", "trained users", "folded-in users", ""):

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
+
+from sparserec.errors import SettingError
 
 Data = Annotated[
     Optional[str], typer.Argument(help="A named data set (see `sparserec data list`) or a path.")
@@ -71,3 +76,43 @@ def typed_settings(context: typer.Context) -> dict[str, Any]:
 def typed_reading(context: typer.Context) -> dict[str, Any]:
     """What was typed for the reader among a command's parameters."""
     return {name: context.params[name] for name in READING if context.params.get(name) is not None}
+
+
+_FLAGS = ("user_col", "item_col", "rating_col", "time_col", "min_rating")
+_SETTINGS = {"header": "--set read.header=true"}
+
+
+def as_typed(message: str) -> str:
+    """A message of the library, which names arguments as Python does (`user_col`), in words of the command line."""
+
+    def typed(found: re.Match[str]) -> str:
+        name = found[1]
+        return f"--{name.replace('_', '-')}" if name in _FLAGS else _SETTINGS.get(name, found[0])
+
+    return re.sub(r"`(\w+)`", typed, message)
+
+
+def id_list(text: str | None, option: str) -> list[str] | None:
+    """`a,b,c`, a JSON list (for ids with commas) or `@FILE` with one id per line; None stays None."""
+    if text is None:
+        return None
+    if text.startswith("@"):
+        try:
+            lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingError(f"{option} {text}: cannot read that file ({error})") from None
+        return [line.strip() for line in lines if line.strip()]
+    if text.startswith("["):
+        try:
+            return [str(one) for one in json.loads(text)]
+        except (ValueError, TypeError) as error:
+            raise SettingError(f"{option} {text}: not a JSON list ({error})") from None
+    return [one.strip() for one in text.split(",") if one.strip()]
+
+
+def check_choice(name: str, value: Any, known: Sequence[Any]) -> None:
+    """Raise unless the value is one of the known ones."""
+    if value not in known:
+        raise SettingError(
+            f"{name} {value!r}: must be one of {', '.join(str(one) for one in known if one is not None)}"
+        )

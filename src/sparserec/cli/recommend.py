@@ -51,7 +51,7 @@ def recommend(
 ) -> None:
     """Recommend items from a trained run or an exported file."""
     import sparserec
-    from sparserec.cli.words import id_list
+    from sparserec.cli.options import id_list
     from sparserec.serving import QuestionError
 
     limits = {

@@ -44,7 +44,7 @@ def runs(
 def describe(run: Path, folder: Path) -> dict[str, Any]:
     """One run from its files alone; a damaged one is listed as such instead of hiding the others."""
     from sparserec.errors import SparserecError
-    from sparserec.serving.run_folder import read_config, read_record
+    from sparserec.runs.folder import read_config, read_record
 
     about: dict[str, Any] = {
         "run": str(run.relative_to(folder)), "folder": str(run), "state": "damaged", "base": None, "method": None,
@@ -68,7 +68,7 @@ def describe(run: Path, folder: Path) -> dict[str, Any]:
 
 
 def _progress(run: Path, epochs: int) -> str:
-    from sparserec.training.records import Recorder
+    from sparserec.runs.record import Recorder
 
     done = sum(event["event"] == "epoch" for event in Recorder(run / "events.jsonl").events())
     return f"epoch {done}/{epochs}" if done <= epochs else f"epoch {done}"

@@ -55,9 +55,8 @@ def table(
 ) -> None:
     """Render a Markdown table from recorded results."""
     from sparserec.errors import SettingError
-    from sparserec.experiments.figure import draw_sizes
-    from sparserec.experiments.results import read_results
-    from sparserec.experiments.tables import COLUMNS, markdown_table
+    from sparserec.experiments.figures import draw_sizes
+    from sparserec.experiments.results import COLUMNS, markdown_table, read_results
     from sparserec.files import write_text
 
     rows = [row for path in results for row in read_results(path) if only is None or only in row["name"]]

@@ -61,13 +61,13 @@ def train(
     as_json: options.AsJson = False,
 ) -> None:
     """Train a recommender within a parameter budget and measure it."""
-    from sparserec.cli.show import print_record
+    from sparserec.cli.printing import print_record
     from sparserec.planning.plan import Wishes
-    from sparserec.planning.planned_run import Input, plan_and_train
+    from sparserec.process import use_threads
+    from sparserec.runs.dense_run import open_dense_run
+    from sparserec.runs.train import Input, plan_and_train
+    from sparserec.runs.warm_start import open_warm_start
     from sparserec.training.configure import configure
-    from sparserec.training.dense_run import open_dense_run
-    from sparserec.training.threads import use_threads
-    from sparserec.training.warm_start import open_warm_start
 
     wishes = Wishes.of(budget, target, nmf_limit, force)
     old = open_warm_start(warm) if warm is not None else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from dataclasses import dataclass, field
 
-from sparserec.data.problems import UnknownFormatError
+from sparserec.data.errors import UnknownFormatError
 
 _LIGHTGCN = "https://raw.githubusercontent.com/gusye1234/LightGCN-PyTorch/947ca2b3b1d2d3545b114145710cb06c4e57b3d2/data"
 _GROUPLENS = "https://files.grouplens.org/datasets/movielens"

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from sparserec.data.errors import EmptyDataError, MissingColumnError
 from sparserec.data.ids import IdMap, number_ids
 from sparserec.data.interactions import Interactions
-from sparserec.data.problems import EmptyDataError, MissingColumnError
 from sparserec.data.source import ReadReport, Source
 
 PART_NAMES = ("train", "valid", "test")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.data.catalogue import RemoteFile
-from sparserec.data.problems import DownloadError
+from sparserec.data.errors import DownloadError
 from sparserec.progress import progress
 
 _BLOCK = 1 << 16

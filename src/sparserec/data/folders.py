@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparserec.data.problems import UnknownFormatError, UnreadableFileError
+from sparserec.data.errors import UnknownFormatError, UnreadableFileError
 from sparserec.data.related import Wanted, one_table, same_but_digits
 
 _PART_WORDS = {

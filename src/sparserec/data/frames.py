@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from sparserec.data.columns import Columns
+from sparserec.data.errors import BadValueError, EmptyDataError, MalformedLineError, UnknownFormatError
 from sparserec.data.naming import choose_columns, positions
-from sparserec.data.problems import BadValueError, EmptyDataError, MalformedLineError, UnknownFormatError
 
 
 def frame_columns(
@@ -30,7 +30,7 @@ def frame_columns(
         kind = "pairs"
     else:
         roles = choose_columns(table.column_names, wanted, where, _late_third(table))
-    from sparserec.data.tables import table_columns
+    from sparserec.data.arrow_columns import table_columns
 
     return table_columns(table, roles, where, lambda row: f"{where}: row {row}", rated), kind, roles
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparserec.data.problems import IdRangeError
+from sparserec.data.errors import IdRangeError
 
 LONGEST_ID = 1024
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from sparserec.data.errors import IdRangeError
 from sparserec.data.ids import IdMap, number_ids
-from sparserec.data.problems import IdRangeError
 
 MOST_INTERACTIONS = 2**31 - 1
 

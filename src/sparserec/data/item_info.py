@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from sparserec.data.errors import MalformedLineError, MissingColumnError, UnreadableFileError
+from sparserec.data.file_bytes import check_text, read_bytes
 from sparserec.data.folders import item_file
 from sparserec.data.ids import IdMap
 from sparserec.data.interactions import ItemInfo
 from sparserec.data.naming import SYNONYMS, plain_name
-from sparserec.data.opening import check_text, read_bytes
-from sparserec.data.problems import MalformedLineError, MissingColumnError, UnreadableFileError
 from sparserec.data.source import Source
 from sparserec.errors import DataError
 

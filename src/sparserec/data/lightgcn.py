@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from sparserec.data.columns import Columns
-from sparserec.data.opening import read_bytes
-from sparserec.data.problems import EmptyUserError, IdRangeError, MalformedLineError
+from sparserec.data.errors import EmptyUserError, IdRangeError, MalformedLineError
+from sparserec.data.file_bytes import read_bytes
 
 _SPACE = np.isin(np.arange(256), list(b" \t\r\n"))
 _DIGIT = np.isin(np.arange(256), list(b"0123456789"))

@@ -11,7 +11,7 @@ from typing import Any
 
 from sparserec.data.catalogue import NamedSet, RemoteFile, find_named, get_named
 from sparserec.data.download import download
-from sparserec.data.problems import DownloadError, UnknownFormatError, WrongDataError
+from sparserec.data.errors import DownloadError, UnknownFormatError, WrongDataError
 from sparserec.data.reading import read_source
 from sparserec.data.source import Source
 from sparserec.data.world import make_world

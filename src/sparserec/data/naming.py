@@ -6,7 +6,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-from sparserec.data.problems import MissingColumnError
+from sparserec.data.errors import MissingColumnError
 
 # role: names in order of preference, lower case without punctuation
 SYNONYMS: dict[str, tuple[str, ...]] = {

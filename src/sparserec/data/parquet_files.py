@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sparserec.data.errors import UnreadableFileError
+from sparserec.data.file_bytes import read_bytes
 from sparserec.data.naming import choose_columns
-from sparserec.data.opening import read_bytes
-from sparserec.data.problems import UnreadableFileError
 
 
 def parquet_names(path: Path) -> list[str]:

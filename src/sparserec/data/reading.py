@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.data.columns import PART_NAMES, Columns, build_source, join_parts
+from sparserec.data.errors import EmptyDataError
 from sparserec.data.folders import find_files
 from sparserec.data.frames import frame_columns
 from sparserec.data.interactions import Interactions
 from sparserec.data.item_info import name_items_from_beside
 from sparserec.data.lightgcn import read_lightgcn
 from sparserec.data.parquet_files import read_parquet
-from sparserec.data.problems import EmptyDataError
 from sparserec.data.sniff import Form, sniff
 from sparserec.data.source import ReadReport, Source
 from sparserec.data.text_tables import read_text_table, text_line
@@ -140,7 +140,7 @@ def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str,
 
 
 def _read_file(path: Path, form: Form, options: ReadOptions) -> tuple[Columns, dict[str, str]]:
-    from sparserec.data.tables import table_columns
+    from sparserec.data.arrow_columns import table_columns
 
     if form.kind == "lightgcn":
         return read_lightgcn({"train": path})["train"], {}

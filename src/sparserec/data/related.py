@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from sparserec.data.errors import MissingColumnError, UnknownFormatError
+from sparserec.data.file_bytes import read_text_head
 from sparserec.data.naming import choose_columns
-from sparserec.data.opening import read_text_head
 from sparserec.data.parquet_files import parquet_names
-from sparserec.data.problems import MissingColumnError, UnknownFormatError
 from sparserec.data.sniff import sniff
 
 _NAMELESS = "\0nameless"  # no column is called that

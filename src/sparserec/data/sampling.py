@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from sparserec.data.errors import SamplingError
 from sparserec.data.interactions import Interactions
-from sparserec.data.problems import SamplingError
 from sparserec.errors import SettingError
 
 # SeedSequence pads with zeros, so [seed, epoch] and [seed, epoch, 0] would be the same stream: name each use first.

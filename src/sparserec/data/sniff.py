@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+from sparserec.data.errors import EmptyDataError, UnknownFormatError
+from sparserec.data.file_bytes import read_bytes, read_text_head
 from sparserec.data.naming import is_index_name, looks_like_header, numbered_names
-from sparserec.data.opening import read_bytes, read_text_head
-from sparserec.data.problems import EmptyDataError, UnknownFormatError
 from sparserec.errors import SettingError
 
 _WHOLE = re.compile(r"-?\d+")

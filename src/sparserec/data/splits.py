@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparserec.data.errors import ProtocolError
 from sparserec.data.interactions import Interactions
-from sparserec.data.problems import ProtocolError
 from sparserec.data.source import Source
 
 Parts = tuple[Interactions, ...]

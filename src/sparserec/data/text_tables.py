@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sparserec.data.errors import MalformedLineError
+from sparserec.data.file_bytes import check_text, read_bytes
 from sparserec.data.naming import choose_columns, positions
-from sparserec.data.opening import check_text, read_bytes
-from sparserec.data.problems import MalformedLineError
 from sparserec.data.sniff import LATE, Form
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparserec.data.errors import SamplingError
 from sparserec.data.interactions import Interactions
-from sparserec.data.problems import SamplingError
 
 _STREAM = 3  # the sampler of edges uses 1 and 2
 FEWEST_ITEMS = 2

@@ -12,9 +12,9 @@ import numpy as np
 from . import errors
 from .card import describe
 from .container import Container, open_container, parse
+from .contents import Tags, read_popularity, read_scorer, read_seen, read_tags
 from .golden import GoldenQuery, compare, read_golden
 from .ids import Ids, read_ids
-from .parts import Tags, read_popularity, read_scorer, read_seen, read_tags
 from .profile import Profile, read_object, read_profile
 from .ranking import top
 from .scorers import LARGEST_WEIGHT, FullScorer, History, ItemsScorer

@@ -1,6 +1,6 @@
 """How good a model is: streaming full ranking, metrics, and whether a difference means anything."""
 
-from sparserec.evaluation.held_out import Evaluation, evaluate
+from sparserec.evaluation.evaluation import Evaluation, evaluate
 from sparserec.evaluation.metrics import (
     GROUPS,
     METRICS,

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import stats
 
 from sparserec.errors import DataError, SettingError
-from sparserec.evaluation.held_out import Evaluation
+from sparserec.evaluation.evaluation import Evaluation
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from sparserec.errors import SettingError, SparserecError
 from sparserec.experiments.lock import holder
 from sparserec.experiments.results import append_result, finished_names
 from sparserec.files import write_text
-from sparserec.training.signals import StopSignals
+from sparserec.process import StopSignals
 
 POLL_SECONDS = 1.0
 
@@ -117,7 +117,7 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
     command = [
         sys.executable,
         "-m",
-        "sparserec.experiments.child",
+        "sparserec.runs.child",
         str(settings),
         str(run.folder),
         data_dir or "",

@@ -8,9 +8,9 @@ from typing import Any
 from sparserec.data import Split
 from sparserec.errors import SettingError
 from sparserec.progress import progress
-from sparserec.shipping.encoding import Encoding, encode
-from sparserec.shipping.quality import encoded_quality, some_users
-from sparserec.shipping.vectors import Vectors
+from sparserec.vectors.encoding import Encoding, encode
+from sparserec.vectors.propagate import Vectors
+from sparserec.vectors.quality import encoded_quality, some_users
 
 KEEPS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 USERS_TO_CHOOSE_BY = 5000

@@ -20,8 +20,9 @@ from sparserec.device.graph import encode_graph, smallest_counts
 from sparserec.device.ids import id_tensors
 from sparserec.device.text import text_tensors
 from sparserec.errors import SettingError
-from sparserec.planning.sizes import show_bytes, train_share
+from sparserec.planning.sizes import train_share
 from sparserec.table.storage import SCALE_BYTES
+from sparserec.units import show_bytes
 
 Target = Literal["items", "full"]
 DIMS = (128, 64, 32, 16, 8)

@@ -16,7 +16,7 @@ import numpy as np
 
 from sparserec.files import cache_folder
 from sparserec.planning.estimate import usable_bytes
-from sparserec.planning.sizes import show_bytes
+from sparserec.units import show_bytes
 
 State = Literal["ok", "warning", "wrong"]
 LITTLE_MEMORY, LITTLE_DISK = 1 << 30, 1 << 30

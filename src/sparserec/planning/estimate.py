@@ -12,11 +12,12 @@ from sparserec.memory import free_bytes
 from sparserec.methods import METHODS, make_method
 from sparserec.planning.memory_plan import plan_memory
 from sparserec.planning.miniature import plan_phases, with_settings
-from sparserec.planning.sizes import Sizes, show_bytes, show_seconds
+from sparserec.planning.sizes import Sizes
 from sparserec.planning.timing import World, make_world, plan_seconds, step_times
 from sparserec.recommenders import RECOMMENDERS, History, Recommender, make_recommender
 from sparserec.table import Ledger, total
 from sparserec.training.config import RunConfig
+from sparserec.units import show_bytes, show_seconds
 
 NMF_LIMIT = 200.0
 """Largest factorisation, in billions of nodes * rank^2 * iterations: some ten minutes. Gowalla at rank 128 has 58."""

@@ -12,10 +12,10 @@ from sparserec.planning.miniature import NMF_DENSITY, PhasePlan
 from sparserec.planning.sizes import Sizes
 from sparserec.recommenders import GraphRecommender, History, Recommender
 from sparserec.recommenders.info_nce import CHUNK_BYTES
-from sparserec.shipping.vectors import fold_taps
 from sparserec.table import Ledger, total
 from sparserec.training.config import RunConfig
 from sparserec.training.history_step import step_bytes
+from sparserec.vectors.fold_in import fold_taps
 
 READ_BYTES = 60
 """Per interaction while reading and splitting: columns as read, numbers, one sort of them."""

@@ -7,11 +7,11 @@ from typing import cast, get_args
 
 from sparserec.data import Source
 from sparserec.errors import SettingError
-from sparserec.export.sizes import parse_size
 from sparserec.planning.budget import Choice, Target, choose
 from sparserec.planning.estimate import NMF_LIMIT, estimate, limit_nmf, refuse_if_too_big, usable_bytes
 from sparserec.planning.sizes import Sizes
 from sparserec.training.config import RunConfig
+from sparserec.units import parse_size
 
 
 @dataclass(frozen=True)

@@ -24,22 +24,6 @@ def train_share(protocol: str, parts: dict[str, int]) -> float:
     return OWN_TRAIN[protocol] * parts["train"] / max(sum(parts.values()), 1)
 
 
-def show_bytes(size: float) -> str:
-    """A size as people read it: three digits and a unit of a thousand."""
-    for unit in ("bytes", "kB", "MB", "GB", "TB"):
-        if abs(size) < 999.5 or unit == "TB":
-            break
-        size /= 1000
-    return f"{size:.0f} {unit}" if size >= 100 or unit == "bytes" else f"{size:.3g} {unit}"
-
-
-def show_seconds(seconds: float) -> str:
-    """A time as people read it."""
-    if seconds < 90:
-        return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
 @dataclass(frozen=True)
 class Sizes:
     """Everything about a data set that the cost of a run depends on."""

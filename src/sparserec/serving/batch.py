@@ -13,7 +13,7 @@ from sparserec.data import IdMap
 from sparserec.errors import RunError
 from sparserec.files import replacing
 from sparserec.progress import progress
-from sparserec.serving.problems import QuestionError
+from sparserec.serving.questions import QuestionError
 
 USERS_AT_ONCE = 1024
 SUFFIXES = (".csv", ".parquet")

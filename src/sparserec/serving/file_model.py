@@ -15,8 +15,14 @@ from sparserec.device.scorers import FullScorer
 from sparserec.errors import RunError
 from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
 from sparserec.serving.lookup import hint, no_item
-from sparserec.serving.problems import QuestionError, UnknownUserError
-from sparserec.serving.questions import asks_for_many, check_length, check_who, wanted_length
+from sparserec.serving.questions import (
+    QuestionError,
+    UnknownUserError,
+    asks_for_many,
+    check_length,
+    check_who,
+    wanted_length,
+)
 
 
 class FileModel:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparserec.data import IdMap
-from sparserec.serving.problems import UnknownItemError, UnknownUserError
+from sparserec.serving.questions import UnknownItemError, UnknownUserError
 
 LARGEST_SEARCH = 20_000
 """More ids than this are not all compared: only those near in sorted order are."""

@@ -14,15 +14,15 @@ from sparserec.data import IdMap
 from sparserec.device import Recommendation
 from sparserec.errors import RunError
 from sparserec.evaluation import Listing
+from sparserec.runs.folder import read_run
+from sparserec.runs.measure import measure_again
 from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
 from sparserec.serving.batch import write_all
-from sparserec.serving.fold_in import FoldIn
-from sparserec.serving.held_out import measure_again
 from sparserec.serving.lookup import item_number, item_numbers, user_number
 from sparserec.serving.questions import asks_for_many, check_length, check_who, wanted_length
 from sparserec.serving.ranking import listing, rank, rows_of_listing
-from sparserec.serving.run_folder import read_run
-from sparserec.shipping import Vectors, make_vectors
+from sparserec.vectors import Vectors, make_vectors
+from sparserec.vectors.fold_in import FoldIn
 
 KEPT_OUT = "work"  # checkpoints: of use to a resumed training only
 

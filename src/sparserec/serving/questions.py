@@ -1,10 +1,10 @@
-"""Whether a question makes sense: the same checks for a run folder and for an exported file."""
+"""Whether a question makes sense: the same checks and named errors for a run folder and for an exported file."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from sparserec.serving.problems import QuestionError
+from sparserec.errors import SparserecError
 
 
 def check_length(k: int, n_items: int) -> None:
@@ -31,3 +31,15 @@ def check_who(user: object, history: object, alone: bool = False) -> None:
 def asks_for_many(user: object) -> bool:
     """Whether a list or array of users is asked for at once."""
     return user is not None and not isinstance(user, str) and np.ndim(user) > 0  # type: ignore[arg-type]
+
+
+class UnknownUserError(SparserecError):
+    """The model has no such user."""
+
+
+class UnknownItemError(SparserecError):
+    """The model has no such item."""
+
+
+class QuestionError(SparserecError):
+    """A question that makes no sense: a user and a history at once, or more items than there are."""

@@ -1,8 +1,9 @@
-"""Checkpoints: one safetensors file with the arrays and, in its metadata, the loop's state as JSON. Atomic."""
+"""Arrays as files: checkpoints and tables. Safetensors, with what is no array as JSON in the metadata. Atomic."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from safetensors.numpy import save_file
 
 from sparserec.errors import RunError
 from sparserec.files import replacing
+from sparserec.table import TABLES, Shape, Table
 
 Arrays = dict[str, np.ndarray]
 
@@ -48,3 +50,19 @@ def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
     """The part of the arrays that lies under a prefix."""
     start = f"{prefix}."
     return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+
+
+def save_table(path: Path, table: Table) -> None:
+    """Write what `load_table` needs; candidates of an exploration under way are left out."""
+    arrays = {name: array for name, array in table.state().items() if not name.startswith("candidates.")}
+    write_arrays(path, arrays, {"kind": table.kind, "shape": asdict(table.shape)})
+
+
+def load_table(path: Path) -> Table:
+    """The table as it was saved, ready to evaluate, recommend from or train on."""
+    arrays, stored = read_arrays(path)
+    try:
+        kind, shape = TABLES[stored["kind"]], Shape(**stored["shape"])
+    except (KeyError, TypeError) as error:
+        raise RunError(f"{path}: not a table file of this version ({error})") from error
+    return kind.revive(shape, arrays)  # type: ignore[attr-defined]

@@ -23,16 +23,21 @@ from sparserec.errors import RunError, TrainingError
 from sparserec.evaluation import Evaluation
 from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, Validation
 from sparserec.methods.base import ignore
+from sparserec.process import StopRequested, StopSignals
 from sparserec.progress import Progress, progress
 from sparserec.table import Ledger, Table, total
-from sparserec.training.checkpoint import Arrays, read_arrays, with_prefix, without_prefix, write_arrays
-from sparserec.training.dense_run import DenseRun
-from sparserec.training.early_stop import EarlyStop
+from sparserec.training.checkpoint import (
+    Arrays,
+    load_table,
+    read_arrays,
+    save_table,
+    with_prefix,
+    without_prefix,
+    write_arrays,
+)
 from sparserec.training.mask_stats import mask_stats
-from sparserec.training.recipe import Recipe
-from sparserec.training.signals import StopRequested, StopSignals
+from sparserec.training.recipe import EarlyStop, Recipe
 from sparserec.training.steppers import Batches, Steps
-from sparserec.training.tables import load_table, save_table
 
 CHECKPOINT = "checkpoint.safetensors"
 EPOCHS_APART = 100_000
@@ -62,6 +67,18 @@ class LoopState:
         return cls(**values, early=early, done=done)
 
 
+@dataclass(frozen=True)
+class FirstTraining:
+    """What a finished run left of the training that a method would begin with."""
+
+    result: PhaseResult
+    model: Path
+    """File of its table, read when it is needed."""
+    seconds: float
+    steps: int
+    digest: str  # of its configuration
+
+
 @dataclass
 class Loop:
     """One run of one method on one base."""
@@ -83,7 +100,7 @@ class Loop:
     test_curve: Callable[[Table, int], dict[str, Any]] | None = None
     quiet: bool = True
     score_name: str = "ndcg@20"
-    dense_run: DenseRun | None = None
+    dense_run: FirstTraining | None = None
     """Takes the place of a first training that would be the same."""
     state: LoopState = field(default_factory=LoopState)
     stepper: Steps | None = None
@@ -102,13 +119,13 @@ class Loop:
                 stored = {}
         return load_table(self._phase_path(len(self.state.done) - 1))
 
-    def _take(self, run: DenseRun) -> None:
+    def _take(self, run: FirstTraining) -> None:
         """Begin after the first phase, with what another run left of it."""
         phase = self.method.next_phase(self.context, [])
         assert phase is not None
         result = replace(run.result, name=phase.name, kept=phase.kept)
         save_table(self._phase_path(0), load_table(run.model))
-        self._emit({"event": "phase", **asdict(result), "taken_from": run.config.digest()})
+        self._emit({"event": "phase", **asdict(result), "taken_from": run.digest})
         self.state = LoopState(seconds=run.seconds, steps=run.steps, done=[result], events=self.state.events)
         self._save(None)
 

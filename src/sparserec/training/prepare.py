@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 import torch
 
-from sparserec.data import ReadReport, Source, Split, split_interactions
+from sparserec.data import Interactions, ReadReport, Source, Split, split_interactions
 from sparserec.errors import DataError
 from sparserec.evaluation import Evaluation, evaluate
 from sparserec.exploration import factorise
@@ -19,16 +19,26 @@ from sparserec.graph.order import by_degree, by_group
 from sparserec.memory import peak_of
 from sparserec.methods import Context, Method, make_method
 from sparserec.recommenders import Recommender, graph_of, make_recommender
-from sparserec.shipping.vectors import propagate_all
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
-from sparserec.training.held_out import evaluate_test
 from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
-
-if TYPE_CHECKING:
-    from sparserec.training.warm_start import WarmStart
+from sparserec.vectors.propagate import propagate_all
+from sparserec.vectors.quality import evaluate_test
 
 MAIN_METRIC = "ndcg@20"
+
+
+class WarmStart(Protocol):
+    """A finished run to go on from, as far as preparing needs to know it."""
+
+    def split(self, source: Source, protocol: str, seed: int) -> tuple[Source, Split]:
+        """The split of the new log, and the source with a note of what the old run made different about it."""
+
+    def order(self, train: Interactions) -> tuple[np.ndarray, np.ndarray]:
+        """An order of users and one of items."""
+
+    def applied_to(self, method: Method) -> Method:
+        """The method, starting from the old table."""
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,9 @@ from sparserec.data import IdMap, ItemInfo
 from sparserec.device import FoldIn, ModelParts, encode_table
 from sparserec.errors import SettingError
 from sparserec.recommenders import History
-from sparserec.shipping.encoding import Encoding, encode
-from sparserec.shipping.vectors import Vectors
-from sparserec.training.reopen import Trained
+from sparserec.runs.folder import Trained
+from sparserec.vectors.encoding import Encoding, encode
+from sparserec.vectors.propagate import Vectors
 
 
 def kept_items(run: Trained, min_users: int) -> np.ndarray:

@@ -17,9 +17,9 @@ from sparserec.data import Interactions
 from sparserec.files import replacing
 from sparserec.table import Shape, Table
 from sparserec.training.mask_stats import correlation, ranks
-from sparserec.training.records import Recorder
-from sparserec.training.store import load_split
-from sparserec.training.tables import load_table
+from sparserec.runs.record import Recorder
+from sparserec.runs.stored_split import load_split
+from sparserec.training.checkpoint import load_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sparserec.export.write import ExportReport
+from sparserec.export.file import ExportReport
 from sparserec.files import replacing
 
 

@@ -11,9 +11,9 @@ def main(settings_path: str, folder: str, data_dir: str, threads: str, dense_run
     """Train or resume; a run that is finished already is left as it is."""
     from sparserec.errors import SparserecError
     from sparserec.training.configure import build_config
-    from sparserec.training.dense_run import open_dense_run
-    from sparserec.training.run import train_run
-    from sparserec.training.threads import use_threads
+    from sparserec.runs.dense_run import open_dense_run
+    from sparserec.runs.train import train_run
+    from sparserec.process import use_threads
 
     use_threads(int(threads) or None)
     run = Path(folder)

@@ -1,7 +1,9 @@
 """What a device would see of a trained model: final and fold-in vectors, cut and quantised, and how good they are."""
 
-from sparserec.shipping.encoding import DEFAULT, Encoding, as_read, cut, encode
-from sparserec.shipping.quality import (
+from sparserec.vectors.encoding import DEFAULT, Encoding, as_read, cut, encode
+from sparserec.vectors.fold_in import fold_in_users, fold_taps, user_history
+from sparserec.vectors.propagate import Vectors, make_vectors
+from sparserec.vectors.quality import (
     default_export_quality,
     encoded_quality,
     new_user_quality,
@@ -9,7 +11,6 @@ from sparserec.shipping.quality import (
     rank_quality,
     some_users,
 )
-from sparserec.shipping.vectors import Vectors, fold_in_users, fold_taps, make_vectors, user_history
 
 __all__ = [
     "DEFAULT", "Encoding", "Vectors", "as_read", "cut", "default_export_quality", "encode", "encoded_quality",

@@ -1,18 +1,17 @@
-"""What a device file is made from: final item vectors, fold-in vectors, and how users come out of them."""
+"""From a table to vectors of all users and items: what scores, and what a device file, are made from."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.sparse
 import torch
 
-from sparserec.data import Interactions
-from sparserec.graph import Adjacency, ColumnFilter, Tap
+from sparserec.graph import Adjacency, ColumnFilter
 from sparserec.graph.multiply import Backend
 from sparserec.recommenders import Recommender
 from sparserec.table import EntryDropout, Table
+from sparserec.vectors.fold_in import fold_taps, user_history
 
 
 @dataclass(frozen=True)
@@ -23,14 +22,6 @@ class Vectors:
     items: np.ndarray  # (items, dim) final vectors: what scores are made with
     fold: tuple[np.ndarray, ...]  # (items, dim) each: what a new user is made from, see fold_taps
     graph: Adjacency
-
-
-def fold_taps(tap: Tap, self_loops: bool) -> tuple[Tap, ...]:
-    """Taps of the fold-in tables P^(q) = sum_j w_(j+q+1) S^j E; one without self-loops, one per hop with them."""
-    if len(tap) == 1:
-        return (tap,)
-    count = len(tap) - 1 if self_loops else 1
-    return tuple(tap[q + 1 :] for q in range(count))
 
 
 def make_vectors(recommender: Recommender, graph: Adjacency, table: Table) -> Vectors:
@@ -74,32 +65,3 @@ def propagate_all(
         table.fill(block, filters.input(width), EntryDropout())
         filters.forward(width, [vectors[:, start : start + width]])
     return vectors
-
-
-def fold_in_users(
-    graph: Adjacency, fold: tuple[np.ndarray, ...], given: Interactions | None = None
-) -> np.ndarray:
-    """All users as if they were new: made from a history, `given` or that of train, and the fold-in tables alone."""
-    history = user_history(graph) if given is None else given_history(graph, given)
-    made = history @ fold[0]
-    counts = np.diff(history.indptr)
-    decay = (1.0 / (counts + 1.0)).astype(np.float32)[:, None]
-    for power, part in enumerate(fold[1:], 1):
-        made += decay**power * (history @ part)
-    return made
-
-
-def user_history(graph: Adjacency) -> scipy.sparse.csr_matrix:
-    """Users by items with the weight each item has in a folded-in user: 1/sqrt(degree of user * degree of item)."""
-    ends = graph.offsets[: graph.n_users + 1]
-    columns, weights = graph.neighbours[: ends[-1]], graph.weights[: ends[-1]]
-    matrix = scipy.sparse.csr_matrix((weights, columns, ends), shape=(graph.n_users, graph.n_nodes))
-    return matrix[:, graph.n_users :].tocsr()
-
-
-def given_history(graph: Adjacency, given: Interactions) -> scipy.sparse.csr_matrix:
-    """The same for histories outside the graph: users are inserted one-way, so the degrees of items stay as they are."""
-    sizes = given.user_counts() + int(graph.self_loops)
-    weights = (graph.item_weights[given.items] / np.sqrt(sizes[given.users])).astype(np.float32)
-    shape = (graph.n_users, graph.n_items)
-    return scipy.sparse.csr_matrix((weights, given.items, given.offsets()), shape=shape)

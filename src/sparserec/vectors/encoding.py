@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from sparserec.device import EncodedTable, encode_table, fake_quantise, keep_largest
-from sparserec.shipping.vectors import Vectors
+from sparserec.vectors.propagate import Vectors
 
 Fold = Literal["own", "shared"]
 """Fold-in tables of their own, or the scoring table standing in for them (half the bytes, approximate)."""

@@ -23,8 +23,8 @@ from sparserec.methods import Context, Method, Moment, Phase, PhaseResult
 from sparserec.settings import Settings
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
-from sparserec.training.continued_table import continue_table
-from sparserec.training.reopen import Trained, reopen
+from sparserec.runs.continued_table import continue_table
+from sparserec.runs.folder import Trained, reopen
 
 Order = tuple[np.ndarray, np.ndarray]
 

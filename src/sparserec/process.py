@@ -1,4 +1,4 @@
-"""Turning SIGINT and SIGTERM into a request that the loop honours between two steps."""
+"""What a training asks of its process: to be stopped between two steps, and a number of threads."""
 
 from __future__ import annotations
 
@@ -42,3 +42,15 @@ class StopSignals:
     ) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)  # type: ignore[arg-type]
+
+
+def use_threads(count: int | None) -> int:
+    """Set the threads of both; None leaves all cores. Returns what is in use."""
+    import numba
+    import torch
+
+    if count is not None:
+        torch.set_num_threads(count)
+        most = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
+        numba.set_num_threads(min(count, most))
+    return torch.get_num_threads()

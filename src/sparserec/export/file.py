@@ -12,11 +12,11 @@ from sparserec.data import ItemInfo
 from sparserec.device import Model, ModelParts, model_bytes, write_model
 from sparserec.errors import SettingError
 from sparserec.export.choose import Point, best_within, size_quality_curve, table_bytes
-from sparserec.export.parts import full_parts, item_parts, kept_items, personal_parts
-from sparserec.shipping.encoding import DEFAULT, Encoding
-from sparserec.shipping.quality import encoded_quality, new_user_quality, popularity_quality
-from sparserec.shipping.vectors import Vectors, make_vectors
-from sparserec.training.reopen import Trained
+from sparserec.export.contents import full_parts, item_parts, kept_items, personal_parts
+from sparserec.runs.folder import Trained
+from sparserec.vectors.encoding import DEFAULT, Encoding
+from sparserec.vectors.propagate import Vectors, make_vectors
+from sparserec.vectors.quality import encoded_quality, new_user_quality, popularity_quality
 
 ROOM_FOR_METRICS = 768
 """Bytes that the measured quality takes in a file's card; it is known only after the encoding is chosen."""

@@ -79,9 +79,3 @@ def commit() -> str | None:
     except (OSError, subprocess.CalledProcessError):
         return None
     return head.stdout.strip()[:12] + ("+" if changed.stdout.strip() else "")
-
-
-def say(text: str, quiet: bool) -> None:
-    """A line for people, on standard error so that results can be piped."""
-    if not quiet:
-        print(text, file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""How good a file is, measured as the device will use it: trained users, folded-in users, popularity."""
+"""How good vectors are: of a trained table on its test part, and of a file as the device will use it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import numpy as np
 import torch
 
 from sparserec.data import Interactions, Split
-from sparserec.evaluation import evaluate
-from sparserec.shipping.encoding import DEFAULT, Encoding, as_read, encode
-from sparserec.shipping.vectors import Vectors, fold_in_users
+from sparserec.evaluation import Evaluation, evaluate
+from sparserec.graph import Adjacency
+from sparserec.recommenders import Recommender
+from sparserec.table import Table
+from sparserec.vectors.encoding import DEFAULT, Encoding, as_read, encode
+from sparserec.vectors.fold_in import fold_in_users
+from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all
 
 KEPT = ("recall@20", "ndcg@20")
 
@@ -87,3 +91,32 @@ def default_export_quality(vectors: Vectors, split: Split) -> dict[str, Any]:
         "bytes": score.nbytes + sum(part.nbytes for part in fold),
         **quality,
     }
+
+
+def evaluate_test(
+    recommender: Recommender, graph: Adjacency, table: Table, split: Split, ks: tuple[int, ...]
+) -> Evaluation:
+    """Metrics on the test part; what else is known of its users is hidden.
+
+    Users held out whole have rows that were never trained, so their vectors are made from what is given of them.
+    """
+    if split.given is None:
+        vectors = propagate_all(recommender, graph, table)
+        users, items = vectors[: graph.n_users], vectors[graph.n_users :]
+    else:
+        made = make_vectors(recommender, graph, table)
+        users, items = fold_in_users(graph, made.fold, split.given), made.items
+    rows = torch.from_numpy(users)
+
+    def user_vectors(ids: np.ndarray) -> torch.Tensor:
+        return rows[torch.from_numpy(ids).long()]
+
+    return evaluate(
+        user_vectors,
+        torch.from_numpy(items),
+        split.train,
+        split.test,
+        split.known_at_test,
+        ks,
+        width=table.shape.width,
+    )

@@ -6,7 +6,7 @@ import gzip
 import zlib
 from pathlib import Path
 
-from sparserec.data.problems import EmptyDataError, EncodingError, UnreadableFileError
+from sparserec.data.errors import EmptyDataError, EncodingError, UnreadableFileError
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sparserec.data.columns import Columns
-from sparserec.data.problems import BadValueError, EmptyDataError, IdRangeError
+from sparserec.data.errors import BadValueError, EmptyDataError, IdRangeError
 
 Locate = Callable[[int], str]
 """Says where row number n (from 0) is, for error messages."""

@@ -10,8 +10,8 @@ import numpy as np
 
 from sparserec.errors import RunError, SettingError
 from sparserec.evaluation import holm, paired
-from sparserec.serving.run_folder import DATA, read_config, read_record
-from sparserec.training.store import load_split
+from sparserec.runs.folder import DATA, read_config, read_record
+from sparserec.runs.stored_split import load_split
 
 PER_USER = "per_user.npz"
 

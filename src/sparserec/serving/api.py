@@ -1,4 +1,4 @@
-"""sparserec.fit: from interactions in any form to a model, in one call."""
+"""The two ways to a model: sparserec.fit trains one, sparserec.load opens a run folder or an exported file."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from sparserec.errors import RunError
 from sparserec.planning.plan import Wishes
-from sparserec.planning.planned_run import Input, plan_and_train
+from sparserec.runs.train import Input, plan_and_train
+from sparserec.serving.file_model import FileModel
 from sparserec.serving.model import Model
 from sparserec.training.configure import build_config
 
@@ -58,3 +60,11 @@ def fit(
         plan_and_train(config, Input(data, data_dir, metadata), wishes, target, quiet=quiet)
         stack.pop_all()  # from here on the folder lives as long as the model
     return Model(target, keep)
+
+
+def load(path: Path | str) -> Model | FileModel:
+    """Open a trained run (a folder) or an exported model (a .srec file); both answer the same questions."""
+    path = Path(path)
+    if not path.exists():
+        raise RunError(f"{path}: no such run folder or model file; `sparserec runs` lists runs")
+    return Model(path) if path.is_dir() else FileModel(path)

@@ -13,7 +13,8 @@ from sparserec.errors import RunError, SettingError
 from sparserec.methods import PhaseResult, make_method
 from sparserec.training.config import RunConfig
 from sparserec.training.configure import differences
-from sparserec.training.reopen import reopen
+from sparserec.training.loop import FirstTraining
+from sparserec.runs.folder import reopen
 
 MAY_DIFFER = {"method", "method_settings", "density", "open_test", "test_epochs", "checkpoint_every"}
 """Settings that do not change what a dense training gives."""
@@ -24,11 +25,7 @@ class DenseRun:
     """What a method takes over from a finished dense run."""
 
     config: RunConfig
-    model: Path
-    """File of its table, read when it is needed."""
-    result: PhaseResult
-    seconds: float
-    steps: int
+    training: FirstTraining
     peak: int  # bytes
     split: str  # hash
 
@@ -58,7 +55,11 @@ def open_dense_run(folder: Path) -> DenseRun:
     if run.config.method != "dense":
         raise SettingError(f"--dense-run {folder}: holds method {run.config.method}, not dense")
     record = run.record
-    return DenseRun(
-        run.config, folder / "model.safetensors", PhaseResult(**record["epochs"][0]), record["seconds"]["train"], record["steps"],
-        record["memory"]["peak"]["train"], record["split"]["hash"],
-    )  # fmt: skip
+    training = FirstTraining(
+        PhaseResult(**record["epochs"][0]),
+        folder / "model.safetensors",
+        record["seconds"]["train"],
+        record["steps"],
+        run.config.digest(),
+    )
+    return DenseRun(run.config, training, record["memory"]["peak"]["train"], record["split"]["hash"])

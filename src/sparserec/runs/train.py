@@ -1,4 +1,4 @@
-"""One run from configuration to record: prepare, train, open the test set once, write everything down."""
+"""Read, plan, train, record: the one way from data to a run, its test set opened once and everything written down."""
 
 from __future__ import annotations
 
@@ -9,29 +9,33 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
-
 import numpy as np
-
 from sparserec.data import Source
 from sparserec.errors import RunError
 from sparserec.evaluation import Evaluation
 from sparserec.files import replacing, write_text
 from sparserec.memory import PeakMeter, peak_of, resident_bytes, return_large_blocks
-from sparserec.shipping import default_export_quality, make_vectors
+from sparserec.vectors import default_export_quality, make_vectors
 from sparserec.table import Table, total
 from sparserec.training.config import RunConfig
 from sparserec.training.configure import differences
-from sparserec.training.dense_run import DenseRun
-from sparserec.training.figures import write_figures
+from sparserec.runs.dense_run import DenseRun
+from sparserec.runs.figures import write_figures
 from sparserec.training.loop import CHECKPOINT, Loop
 from sparserec.training.mask_stats import mask_stats
 from sparserec.training.prepare import MAIN_METRIC, Prepared, prepare
-from sparserec.training.records import Recorder, environment, say
-from sparserec.training.store import save_split
-from sparserec.training.tables import save_table
-from sparserec.training.warm_start import WarmStart
+from sparserec.runs.measure import open_test
+from sparserec.runs.record import Recorder, environment
+from sparserec.progress import say
+from sparserec.runs.stored_split import save_split
+from sparserec.training.checkpoint import save_table
+from sparserec.runs.warm_start import WarmStart
+from dataclasses import dataclass
+from os import PathLike
+from sparserec.data import Source, read_item_info, read_source, resolve
+from sparserec.memory import peak_of, resident_bytes, return_large_blocks
+from sparserec.planning.plan import Wishes, plan_run
 
-PRECISIONS = {"float": 32, "int8": 8, "int4": 4}
 
 
 @dataclass
@@ -98,26 +102,6 @@ def train_run(
     write_text(folder / "record.json", json.dumps(record, indent=1))
     write_figures(folder, table, prepared.split.train)
     return Finished(folder, prepared, table, record)
-
-
-def open_test(
-    prepared: Prepared, table: Table, folder: Path, peaks: dict[str, int], baseline: int, quiet: bool
-) -> dict[str, dict[str, float]]:
-    """Measure the finished table on the test part, as float, int8 and int4; per-user results are kept."""
-    if len(prepared.split.test) == 0 or not prepared.config.open_test:
-        return {}
-    results: dict[str, dict[str, float]] = {}
-    per_user: dict[str, np.ndarray] = {}
-    with peak_of(peaks, "evaluate", baseline):
-        for name, bits in PRECISIONS.items():
-            say(f"evaluating on the test set ({name})", quiet)
-            found: Evaluation = prepared.test(table if bits == 32 else table.quantised(bits))
-            results[name] = found.metrics
-            per_user |= {f"{name}.{metric}": values for metric, values in found.per_user.items()}
-            per_user["users"] = found.users
-    with replacing(folder / "per_user.npz") as temporary, temporary.open("wb") as file:
-        np.savez(file, **per_user)  # type: ignore[arg-type]
-    return results
 
 
 def _default_export(prepared: Prepared, table: Table) -> dict[str, Any] | None:
@@ -189,7 +173,7 @@ def _loop(
         identity={"config": config.digest(), "threads": environment()["threads"]},
         test_curve=test_curve if config.test_epochs else None,
         quiet=quiet,
-        dense_run=dense_run,
+        dense_run=None if dense_run is None else dense_run.training,
         score_name=MAIN_METRIC if 20 in config.ks else f"ndcg@{max(config.ks)}",
     )
 
@@ -223,3 +207,53 @@ def _record(
         "test_curve": bool(config.test_epochs),
         "test_opened": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()) if config.open_test else None,
     }
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """Where interactions come from."""
+
+    data: Any
+    """A path, the name of a data set, or interactions in memory."""
+    data_dir: Path | str | None = None
+    metadata: Path | str | None = None
+    """A file with ids, titles and tags of the items."""
+
+    def read(self, options: dict[str, Any]) -> Source:
+        """The interactions, with names for the items where there are any."""
+        named = isinstance(self.data, str | PathLike)
+        source = resolve(self.data, self.data_dir, **options) if named else read_source(self.data, **options)
+        if self.metadata is None:
+            return source
+        return source.with_item_info(read_item_info(self.metadata, source.train.item_ids))
+
+
+def plan_and_train(
+    config: RunConfig,
+    given: Input,
+    wishes: Wishes,
+    folder: Path | None = None,
+    resume: bool = False,
+    quiet: bool = False,
+    warm: WarmStart | None = None,
+    dense_run: DenseRun | None = None,
+) -> Finished:
+    """Read the data, settle what depends on its size, train into `folder` or one named after the configuration."""
+    return_large_blocks()  # before reading, so that what was read can be given back to the system
+    peaks: dict[str, int] = {}
+    baseline = resident_bytes()
+    with peak_of(peaks, "read", baseline):
+        source = given.read(config.read)
+    plan = plan_run(config, source, wishes, factorises=warm is None)
+    say("\n".join(plan.said), quiet or not plan.said)
+    config = plan.config if warm is None else warm.configure(plan.config)
+    handed_over = [source]
+    del source  # training gives the source back once it is split, which a name here would prevent
+    return train_run(
+        config, folder or _folder(config), handed_over.pop(), resume=resume, quiet=quiet, warm=warm, peaks=peaks,
+        baseline=baseline, dense_run=dense_run,
+    )  # fmt: skip
+
+
+def _folder(config: RunConfig) -> Path:
+    return Path("runs") / f"{Path(config.data).stem}-{config.method}-{config.digest()[:8]}"
