@@ -10,10 +10,10 @@ from pathlib import Path
 def main(settings_path: str, folder: str, data_dir: str, threads: str, dense_run: str = "") -> int:
     """Train or resume; a run that is finished already is left as it is."""
     from sparserec.errors import SparserecError
-    from sparserec.training.configure import build_config
+    from sparserec.process import use_threads
     from sparserec.runs.dense_run import open_dense_run
     from sparserec.runs.train import train_run
-    from sparserec.process import use_threads
+    from sparserec.training.configure import build_config
 
     use_threads(int(threads) or None)
     run = Path(folder)

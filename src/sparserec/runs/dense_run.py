@@ -11,10 +11,10 @@ from pathlib import Path
 
 from sparserec.errors import RunError, SettingError
 from sparserec.methods import PhaseResult, make_method
+from sparserec.runs.folder import reopen
 from sparserec.training.config import RunConfig
 from sparserec.training.configure import differences
 from sparserec.training.loop import FirstTraining
-from sparserec.runs.folder import reopen
 
 MAY_DIFFER = {"method", "method_settings", "density", "open_test", "test_epochs", "checkpoint_every"}
 """Settings that do not change what a dense training gives."""

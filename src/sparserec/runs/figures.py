@@ -15,11 +15,11 @@ import numpy as np
 
 from sparserec.data import Interactions
 from sparserec.files import replacing
-from sparserec.table import Shape, Table
-from sparserec.training.mask_stats import correlation, ranks
 from sparserec.runs.record import Recorder
 from sparserec.runs.stored_split import load_split
+from sparserec.table import Shape, Table
 from sparserec.training.checkpoint import load_table
+from sparserec.training.mask_stats import correlation, ranks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

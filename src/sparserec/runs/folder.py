@@ -9,16 +9,18 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
 import numpy as np
+
 from sparserec.data import Split
 from sparserec.errors import RunError
 from sparserec.graph import Adjacency
 from sparserec.recommenders import Recommender, graph_of, make_recommender
+from sparserec.runs.stored_split import load_split
 from sparserec.table import Table
+from sparserec.training.checkpoint import load_table
 from sparserec.training.config import RunConfig
 from sparserec.vectors.propagate import propagate_all
-from sparserec.runs.stored_split import load_split
-from sparserec.training.checkpoint import load_table
 
 CONFIG, RECORD, DATA = "config.json", "record.json", "data.safetensors"
 

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 
 from sparserec.errors import RunError
-from sparserec.files import replacing, write_text
-from sparserec.runs.folder import RECORD
-from sparserec.vectors.quality import evaluate_test
-from sparserec.runs.folder import Trained
 from sparserec.evaluation import Evaluation
+from sparserec.files import replacing, write_text
 from sparserec.memory import peak_of
 from sparserec.progress import say
+from sparserec.runs.folder import RECORD, Trained
 from sparserec.table import Table
 from sparserec.training.prepare import Prepared
+from sparserec.vectors.quality import evaluate_test
 
 PRECISIONS = {"float": 32, "int8": 8, "int4": 4}
 

@@ -7,35 +7,31 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass
+from os import PathLike
 from pathlib import Path
 from typing import Any
-import numpy as np
-from sparserec.data import Source
+
+from sparserec.data import Source, read_item_info, read_source, resolve
 from sparserec.errors import RunError
 from sparserec.evaluation import Evaluation
-from sparserec.files import replacing, write_text
+from sparserec.files import write_text
 from sparserec.memory import PeakMeter, peak_of, resident_bytes, return_large_blocks
-from sparserec.vectors import default_export_quality, make_vectors
-from sparserec.table import Table, total
-from sparserec.training.config import RunConfig
-from sparserec.training.configure import differences
+from sparserec.planning.plan import Wishes, plan_run
+from sparserec.progress import say
 from sparserec.runs.dense_run import DenseRun
 from sparserec.runs.figures import write_figures
+from sparserec.runs.measure import open_test
+from sparserec.runs.record import Recorder, environment
+from sparserec.runs.stored_split import save_split
+from sparserec.runs.warm_start import WarmStart
+from sparserec.table import Table, total
+from sparserec.training.checkpoint import save_table
+from sparserec.training.config import RunConfig
+from sparserec.training.configure import differences
 from sparserec.training.loop import CHECKPOINT, Loop
 from sparserec.training.mask_stats import mask_stats
 from sparserec.training.prepare import MAIN_METRIC, Prepared, prepare
-from sparserec.runs.measure import open_test
-from sparserec.runs.record import Recorder, environment
-from sparserec.progress import say
-from sparserec.runs.stored_split import save_split
-from sparserec.training.checkpoint import save_table
-from sparserec.runs.warm_start import WarmStart
-from dataclasses import dataclass
-from os import PathLike
-from sparserec.data import Source, read_item_info, read_source, resolve
-from sparserec.memory import peak_of, resident_bytes, return_large_blocks
-from sparserec.planning.plan import Wishes, plan_run
-
+from sparserec.vectors import default_export_quality, make_vectors
 
 
 @dataclass

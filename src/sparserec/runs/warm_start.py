@@ -20,11 +20,11 @@ from sparserec.data import IdMap, Interactions, Source, Split, split_interaction
 from sparserec.errors import RunError, SettingError
 from sparserec.exploration.nmf import Factors, NmfInfo
 from sparserec.methods import Context, Method, Moment, Phase, PhaseResult
+from sparserec.runs.continued_table import continue_table
+from sparserec.runs.folder import Trained, reopen
 from sparserec.settings import Settings
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
-from sparserec.runs.continued_table import continue_table
-from sparserec.runs.folder import Trained, reopen
 
 Order = tuple[np.ndarray, np.ndarray]
 
