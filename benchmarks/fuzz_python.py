@@ -14,7 +14,7 @@ import sys
 import time
 import tracemalloc
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,7 @@ from sparserec.device import DeviceError, loads
 from sparserec.device.errors import SelfTestFailed
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
-from mutate import Mutant, mutants
+from mutate import FOLDERS, Mutant, mutants
 
 DEVICE = Path(sparserec.device.__file__).parent
 SECONDS = 2.0
@@ -41,12 +41,13 @@ ADDRESS_SPACE = (
 )  # what the process may grow by altogether: one huge array in any mutant is a finding
 PROGRESS = 50_000
 CO_OPTIMIZED = 1
-WRITER_ONLY = {"writer.py", "__init__.py"}
+WRITER_ONLY = {"writer.py", "encode.py", "__init__.py"}
 WRITER_FUNCTIONS = {
     "row_scales", "make_codes", "quantise_rows", "dequantise", "fake_quantise", "fake_quantise_flat", "keep_largest", "sparse_rows",
     "rows_of_entries", "nbytes", "encode_table", "decode_table", "_starts", "_smallest", "_count_tensor", "_layout", "pack_nibbles", "encode_graph",
-    "smallest_counts", "best_widths", "_descend", "_extra_bits", "_width_moves", "_pack_bits", "serialise", "seal", "text_tensors",
-    "id_tensors", "_integer_tensors", "open_container", "load",
+    "smallest_counts", "best_widths", "_descend", "_extra_bits", "_width_moves", "serialise", "seal", "text_tensors",
+    "pack_bits", "pack_levels", "level_tensors", "nearest_levels", "count_levels", "_ladder", "_rungs", "ratio_levels", "encode_gaps",
+    "tensors", "weights", "_nearest_counts", "id_tensors", "_integer_tensors", "open_container", "load",
 }  # fmt: skip
 
 
@@ -87,11 +88,13 @@ def guarded() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
-def fuzz(seed: int, count: int, sample: int = 50, coverage: bool = False) -> Findings:
+def fuzz(
+    seed: int, count: int, sample: int = 50, coverage: bool = False, folders: Sequence[Path] = FOLDERS
+) -> Findings:
     """Run `count` mutants; every `sample`-th with memory measured; all others with lines traced where coverage is asked for."""
     findings = Findings()
     with guarded():
-        for number, mutant in enumerate(mutants(seed, count)):
+        for number, mutant in enumerate(mutants(seed, count, folders)):
             findings.resealed += mutant.resealed
             measured = number % sample == 0
             run_one(findings, mutant, measured, traced=coverage and not measured)
@@ -224,9 +227,11 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--sample", type=int, default=50, help="every how many mutants memory is traced")
     parser.add_argument("--coverage", action="store_true", help="print the reader's lines that ran (slow)")
+    parser.add_argument("--newest", action="store_true", help="only of what the latest version added")
     chosen = parser.parse_args()
     began = time.process_time()
-    findings = fuzz(chosen.seed, chosen.count, chosen.sample, chosen.coverage)
+    folders = FOLDERS[-1:] if chosen.newest else FOLDERS
+    findings = fuzz(chosen.seed, chosen.count, chosen.sample, chosen.coverage, folders)
     if chosen.coverage:
         report_coverage(findings.lines)
     report(findings, chosen.count)

@@ -26,6 +26,16 @@ ODD_VALUES: list[Any] = [
     0, 1, -1, 2, 3, 8, 9, 24, 255, 256, 65536, 2**24, 2**31, 2**32, 2**53, 2**63, 1e308, 0.5, 16.0, True, False, None,
     "", "x", "range", "int", "string", "items", "full", "personal", "1.0", "2.0", "1.9", [], {}, [0, 1], {"a": 1}, {"size_power": 0}, {"size_power": 2}, "\ud800",
 ]  # fmt: skip
+POSITION_TENSORS = (
+    "mask",
+    "index",
+    "code",
+    "code.value",
+    "count.value",
+    "size.value",
+    "scale.value",
+    "slices",
+)
 RESEALED = 0.95
 QUERIES = 2  # golden queries kept in a parent
 
@@ -56,10 +66,10 @@ def parents(folders: Sequence[Path] = FOLDERS) -> list[tuple[str, Parts]]:
     return found
 
 
-def mutants(seed: int, count: int) -> Iterator[Mutant]:
+def mutants(seed: int, count: int, folders: Sequence[Path] = FOLDERS) -> Iterator[Mutant]:
     """`count` mutants that depend on the seed and the golden files alone."""
     random = Random(seed)
-    sources = parents()
+    sources = parents(folders)
     for _ in range(count):
         name, parts = random.choice(sources)
         yield _mutant(random, name, parts.copy(), random.choice(sources)[1])
@@ -138,11 +148,50 @@ def swap_elements(random: Random, parts: Parts, donor: Parts) -> None:
 
 
 def add_encoding(random: Random, parts: Parts, donor: Parts) -> None:
-    """Give a table positions in the other encoding too."""
-    tables = [name.removesuffix(".code") for name in parts.tensors if name.endswith(".code")]
+    """Give a table something of another encoding too."""
+    tables = [name.rpartition(".code")[0] for name in parts.tensors if ".code" in name]
     if tables:
-        name = f"{random.choice(tables)}.{random.choice(('mask', 'index'))}"
+        name = f"{random.choice(tables)}.{random.choice(POSITION_TENSORS)}"
         parts.tensors.setdefault(name, Tensor("U8", [8], bytes(range(8))))
+
+
+def grow_levels(random: Random, parts: Parts, donor: Parts) -> None:
+    """More or fewer values for some numbers: their places then take other bits, or name values that are not there."""
+    names = [name for name in parts.tensors if name.endswith(".value")]
+    if names:
+        tensor = parts.tensors[random.choice(names)]
+        size = SIZES.get(tensor.dtype, 1)
+        count = random.choice((0, 1, 2, 3, 5, 9, 200, 256, 257))
+        tensor.data = (tensor.data * (1 + size * count // max(len(tensor.data), 1)))[: size * count]
+        tensor.data += bytes(size * count - len(tensor.data))
+        tensor.shape = [count]
+
+
+def shift_gaps(random: Random, parts: Parts, donor: Parts) -> None:
+    """Move, add or drop a bit of a stream of gaps: every later one is then another, or they no longer fit their rows."""
+    names = [name for name in parts.tensors if ".gap." in name]
+    if names:
+        tensor = parts.tensors[random.choice(names)]
+        bits = "".join(f"{byte:08b}"[::-1] for byte in tensor.data)
+        at = random.randrange(len(bits) + 1)
+        bits = random.choice(
+            (bits[:at] + bits[at + 1 :] + "0", bits[:at] + "1" + bits[at + 1 :], bits[:at] + "0" + bits[at:])
+        )
+        bits = bits[: len(bits) // 8 * 8]
+        tensor.data = bytes(int(bits[first : first + 8][::-1], 2) for first in range(0, len(bits), 8))
+        tensor.shape = [len(tensor.data)]
+
+
+def change_slices(random: Random, parts: Parts, donor: Parts) -> None:
+    """Another number of slices or of codebook entries."""
+    names = [name for name in parts.tensors if name.endswith(".slices")]
+    if names:
+        pair = [random.choice((0, 1, 2, 3, 4, 5, 6, 9, 12, 16, 255, 256, 257, 65535)) for _ in range(2)]
+        tensor = parts.tensors[random.choice(names)]
+        data = struct.pack("<2H", *pair)
+        tensor.data = random.choice((data, tensor.data[:2] + data[2:], data[:2] + tensor.data[2:4]))[
+            : len(tensor.data)
+        ]
 
 
 def change_version(random: Random, parts: Parts, donor: Parts) -> None:
@@ -342,7 +391,7 @@ def flip_header(random: Random, data: bytes) -> bytes:
 
 PARTS_MUTATIONS: list[Callable[[Random, Parts, Parts], None]] = [
     poke_bytes, poke_bytes, poke_bytes, poke_element, poke_float, swap_elements, swap_elements, add_encoding, change_version, fill, resize, remove, rename, transplant,
-    transplant_table, retype, change_model, change_metadata, change_golden, grow_graph,
+    transplant_table, retype, change_model, change_metadata, change_golden, grow_graph, grow_levels, shift_gaps, change_slices,
 ]  # fmt: skip
 HEADER_MUTATIONS: list[Callable[[Random, dict[str, Any]], None]] = [
     change_offsets, change_offsets, change_shape, change_dtype, swap_entries, same_range, odd_entry, forget_entry,
@@ -369,8 +418,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--newest", action="store_true", help="only of what the latest version added")
     chosen = parser.parse_args()
-    for mutant in mutants(chosen.seed, chosen.count):
+    for mutant in mutants(chosen.seed, chosen.count, FOLDERS[-1:] if chosen.newest else FOLDERS):
         facts = {"source": mutant.source, "mutations": mutant.mutations, "outcome": outcome(mutant.data)}
         label = json.dumps(facts).encode()
         sys.stdout.buffer.write(struct.pack("<II", len(label), len(mutant.data)) + label + mutant.data)

@@ -7,6 +7,7 @@ import { DIGEST_END, DIGEST_START } from './sha256.js'
 /** @type {[string, string][]} */
 const SECTIONS = [
   ['score.', 'item vectors'],
+  ['lists.', 'neighbour lists'],
   ['fold.', 'fold-in vectors'],
   ['layer0.', 'layer-0 table'],
   ['graph.', 'graph'],
@@ -24,6 +25,7 @@ const SECTIONS = [
 const DATA_INSIDE = {
   items: 'no interaction list; vectors of items with very few users may hint at those users',
   full: 'the whole interaction history of every user in the file',
+  neighbours: 'no interaction list; lists of items with very few users may hint at those users',
   personal: 'the vector of one user, and the items that user has seen where they are stored',
 }
 

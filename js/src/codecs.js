@@ -16,9 +16,9 @@ import {
  * @typedef {object} Table
  * @property {number} rows
  * @property {number} dim
- * @property {Float32Array} scale of each row
+ * @property {Float32Array | Float64Array} scale of each row
  * @property {Int8Array} code of each entry, in row order
- * @property {Uint8Array | Uint16Array | null} column of each entry; null where every row holds all columns in order
+ * @property {Uint8Array | Uint16Array | Uint32Array | null} column of each entry; null where every row holds all columns in order
  * @property {Uint32Array} start where each row begins, and the end
  */
 

@@ -1,15 +1,17 @@
 /** Everything a model file holds, checked in the order of docs/format.md. */
 
-import { checkPadding, readScale, readTable } from './codecs.js'
+import { checkPadding, readScale } from './codecs.js'
 import { getTensor } from './container.js'
-import { BadCoefficients, BadVector, IndexOutOfRange } from './errors.js'
+import { BadCoefficients, BadVector, IndexOutOfRange, WrongCount } from './errors.js'
 import { graphFilter } from './filter.js'
 import { readCounts, readInsertion } from './foldin.js'
 import { readGolden } from './golden.js'
 import { readGraph } from './graph.js'
 import { readIds } from './ids.js'
+import { readMatrix } from './matrix.js'
 import { readObject, readProfile } from './profile.js'
-import { fullScorer, itemsScorer } from './scorers.js'
+import { readRows } from './rows.js'
+import { fullScorer, itemsScorer, neighboursScorer } from './scorers.js'
 import { readText } from './text.js'
 
 /** @typedef {import('./codecs.js').Counts} Counts */
@@ -45,8 +47,10 @@ export function readParts(container) {
   const { metadata, entries } = container
   const profile = readProfile(metadata)
   const producerCard = Object.hasOwn(metadata, 'card') ? readObject(metadata, 'card') : {}
+  checkRows(container, profile)
   const weight = readCoefficients(container)
-  const core = profile.mode === 'full' ? readFull(container, profile, weight) : readItems(container, profile)
+  const core = profile.mode === 'full' ? readFull(container, profile, weight)
+    : profile.mode === 'neighbours' ? readNeighbours(container, profile) : readItems(container, profile)
   const seen = profile.mode === 'personal' && entries.has('user.seen') ? readSeen(container, profile.items) : []
   const popularity = entries.has('item.popularity') ? readCounts(container, 'item.popularity', profile.items) : core.degree
   return {
@@ -74,11 +78,33 @@ export function readParts(container) {
  */
 function readItems(container, profile) {
   const { mode, items, dim, foldTables } = profile
-  const score = readTable(container, 'score', items, dim)
-  const fold = Array.from({ length: foldTables }, (_, q) => readTable(container, `fold.${q}`, items, dim))
+  const score = readMatrix(container, 'score', items, dim)
+  const fold = Array.from({ length: foldTables }, (_, q) => readMatrix(container, `fold.${q}`, items, dim))
   const { degree, insertion } = readInsertion(container, profile)
   const vector = mode === 'personal' ? readVector(container, dim) : null
   return { degree, graph: null, scorer: itemsScorer(score, fold, insertion, vector) }
+}
+
+/**
+ * @param {Container} container
+ * @param {Profile} profile
+ * @returns {Core}
+ */
+function readNeighbours(container, profile) {
+  const lists = readRows(container, 'lists', profile.items, profile.items)
+  const { degree, insertion } = readInsertion(container, profile)
+  return { degree, graph: null, scorer: neighboursScorer(lists, insertion) }
+}
+
+/**
+ * Levels may take no bytes, vectors in memory do: no file has more rows than bytes.
+ *
+ * @param {Container} container
+ * @param {Profile} profile
+ */
+function checkRows({ bytes, payloadStart }, { mode, items, users }) {
+  const rows = items + (mode === 'full' ? users : 0)
+  if (rows > bytes.length - payloadStart) throw new WrongCount(`${rows} rows cannot be in ${bytes.length - payloadStart} bytes`)
 }
 
 /**
@@ -88,7 +114,7 @@ function readItems(container, profile) {
  * @returns {Core}
  */
 function readFull(container, { users, items, dim, selfLoops }, weight) {
-  const layer0 = readTable(container, 'layer0', users + items, dim)
+  const layer0 = readMatrix(container, 'layer0', users + items, dim)
   const graph = readGraph(container, users, items)
   const norm = container.entries.has('item.norm') ? readScale(container, 'item.norm', items) : null
   return { degree: graph.itemDegree, graph, scorer: fullScorer(layer0, graphFilter(graph, selfLoops), weight, norm) }

@@ -61,6 +61,8 @@ export class NonzeroPadding extends FileError { name = 'NonzeroPadding' }
 export class BadGraph extends FileError { name = 'BadGraph' }
 /** A number names a value that its table of values does not have. */
 export class LevelOutOfRange extends FileError { name = 'LevelOutOfRange' }
+/** The slices of product codes do not divide the columns, or their codebooks have too few or too many entries. */
+export class BadSlices extends FileError { name = 'BadSlices' }
 /** A fold-in weight is negative, too large or not finite. */
 export class BadWeight extends FileError { name = 'BadWeight' }
 /** The stored user vector is not finite. */

@@ -3,14 +3,14 @@
 import { isCount, isObject } from './container.js'
 import { BadMetadata } from './errors.js'
 
-const MODES = ['items', 'full', 'personal']
+const MODES = ['items', 'full', 'personal', 'neighbours']
 const ID_KINDS = ['range', 'int', 'string']
 const SIZE_POWERS = [0, 0.5, 1]
 const MOST_NODES = 2 ** 24 - 1
 
 /**
  * @typedef {object} Profile
- * @property {string} mode items, full or personal
+ * @property {string} mode items, full, personal or neighbours
  * @property {string} base name of the recommender
  * @property {number} items
  * @property {number} users
@@ -38,7 +38,7 @@ export function readProfile(metadata) {
   const dim = countBetween(raw, 'dim', 1, 65536)
   const selfLoops = raw.self_loops
   if (typeof selfLoops !== 'boolean') throw new BadMetadata('model.self_loops is not true or false')
-  const foldTables = countBetween(raw, 'fold_tables', 0, full ? 0 : selfLoops ? 64 : 1)
+  const foldTables = countBetween(raw, 'fold_tables', 0, full || mode === 'neighbours' ? 0 : selfLoops ? 64 : 1)
   const itemIds = oneOf(raw, 'item_ids', ID_KINDS)
   const userIds = full ? oneOf(raw, 'user_ids', ID_KINDS) : null
   if (typeof raw.base !== 'string') throw new BadMetadata('model.base is not text')
@@ -46,7 +46,8 @@ export function readProfile(metadata) {
   if (userId !== null && typeof userId !== 'string' && !Number.isSafeInteger(userId)) {
     throw new BadMetadata('model.user_id is neither text nor an integer')
   }
-  const sizePower = Object.hasOwn(raw, 'fold_in') ? readSizePower(raw.fold_in, !full && !selfLoops) : null
+  const weighted = Object.hasOwn(raw, 'fold_in') || mode === 'neighbours'
+  const sizePower = weighted ? readSizePower(raw.fold_in, !full && !selfLoops) : null
   return { mode, base: raw.base, items, users, dim, selfLoops, foldTables, itemIds, userIds, userId, sizePower }
 }
 

@@ -1,13 +1,14 @@
 /**
  * From a history or a known user to a vector, and from a vector to scores: once for stored item vectors, once for table and
- * graph. Items are indices here; ids are the business of model.js.
+ * graph, once for lists of neighbours. Items are indices here; ids are the business of model.js.
  */
 
 import { gather, spread } from './filter.js'
 import { insertionByDegree } from './foldin.js'
-import { tableDots, tableDotsOf, tableLengths, tableRow, tableRowsum } from './table.js'
+import { tableRow, tableRowsum, tableValue } from './table.js'
 
 /** @typedef {import('./codecs.js').Table} Table */
+/** @typedef {import('./matrix.js').Matrix} Matrix */
 /** @typedef {import('./filter.js').GraphFilter} GraphFilter */
 /** @typedef {import('./foldin.js').History} History */
 /** @typedef {import('./foldin.js').Insertion} Insertion */
@@ -24,8 +25,8 @@ import { tableDots, tableDotsOf, tableLengths, tableRow, tableRowsum } from './t
 /**
  * Final item vectors are stored; users are folded in, or are the one stored vector.
  *
- * @param {Table} score
- * @param {Table[]} fold
+ * @param {Matrix} score
+ * @param {Matrix[]} fold
  * @param {Insertion} insertion
  * @param {Float32Array | null} userVector
  * @returns {Scorer}
@@ -37,19 +38,19 @@ export function itemsScorer(score, fold, insertion, userVector) {
   return {
     fromHistory(history) {
       const { edges, sigma } = insertion(history)
-      return powerSum(tables, sigma, table => tableRowsum(table, edges, history.items))
+      return powerSum(tables, sigma, table => table.rowsum(edges, history.items))
     },
     known: () => Float64Array.from(userVector ?? []),
-    scores: vector => tableDots(score, vector),
+    scores: vector => score.dots(vector),
     contributions(history, item) {
       const { edges, sigma } = insertion(history)
-      const target = tableRow(score, item)
-      const reach = powerSum(tables, sigma, table => tableDotsOf(table, target, history.items))
+      const target = score.row(item)
+      const reach = powerSum(tables, sigma, table => table.dotsOf(target, history.items))
       return edges.map((edge, j) => edge * reach[j])
     },
     similarities(item) {
-      lengths ??= tableLengths(score)
-      return dividedBy(tableDots(score, tableRow(score, item)), lengths, item)
+      lengths ??= score.lengths()
+      return dividedBy(score.dots(score.row(item)), lengths, item)
     },
   }
 }
@@ -57,7 +58,7 @@ export function itemsScorer(score, fold, insertion, userVector) {
 /**
  * The layer-0 table and the graph are stored; final vectors are never built.
  *
- * @param {Table} layer0
+ * @param {Matrix} layer0
  * @param {GraphFilter} filter
  * @param {Float64Array} weight coefficients of the filter
  * @param {Float32Array | null} itemNorm
@@ -67,17 +68,17 @@ export function fullScorer(layer0, filter, weight, itemNorm) {
   const { graph, selfLoops } = filter
   const insertion = insertionByDegree(graph.itemDegree, selfLoops)
   /** @param {number} item */
-  const itemVector = item => tableRowsum(layer0, spread(filter, weight, { users: null, items: oneHot(graph.items, item) }))
+  const itemVector = item => layer0.rowsum(spread(filter, weight, { users: null, items: oneHot(graph.items, item) }))
   /** @param {ArrayLike<number>} coefficients @param {Float64Array} vector */
-  const reachOf = (coefficients, vector) => gather(filter, coefficients, tableDots(layer0, vector))
+  const reachOf = (coefficients, vector) => gather(filter, coefficients, layer0.dots(vector))
   return {
     fromHistory(history) {
       const { edges, sigma } = insertion(history)
       const items = new Float64Array(graph.items)
       history.items.forEach((item, j) => { items[item] = edges[j] })
-      return tableRowsum(layer0, spread(filter, insertionCoefficients(weight, sigma), { users: null, items }))
+      return layer0.rowsum(spread(filter, insertionCoefficients(weight, sigma), { users: null, items }))
     },
-    known: user => tableRowsum(layer0, spread(filter, weight, { users: oneHot(graph.users, user), items: null })),
+    known: user => layer0.rowsum(spread(filter, weight, { users: oneHot(graph.users, user), items: null })),
     scores: vector => reachOf(weight, vector),
     contributions(history, item) {
       const { edges, sigma } = insertion(history)
@@ -88,6 +89,27 @@ export function fullScorer(layer0, filter, weight, itemNorm) {
       const products = reachOf(weight, itemVector(item))
       return itemNorm ? dividedBy(products, itemNorm, item) : products
     },
+  }
+}
+
+/**
+ * Each item has a list of items and values; the scores of a user, which stand in for a vector, are the weighted sum of the lists
+ * of a history.
+ *
+ * @param {Table} lists
+ * @param {Insertion} insertion
+ * @returns {Scorer}
+ */
+export function neighboursScorer(lists, insertion) {
+  return {
+    fromHistory: history => tableRowsum(lists, insertion(history).edges, history.items),
+    known: () => new Float64Array(lists.rows), // such a file holds no users
+    scores: vector => vector,
+    contributions(history, item) {
+      const { edges } = insertion(history)
+      return edges.map((edge, j) => edge * tableValue(lists, history.items[j], item))
+    },
+    similarities: item => tableRow(lists, item),
   }
 }
 
@@ -109,9 +131,9 @@ function insertionCoefficients(weight, sigma) {
 /**
  * Sum of sigma^q times a vector of each table.
  *
- * @param {Table[]} tables
+ * @param {Matrix[]} tables
  * @param {number} sigma
- * @param {(table: Table) => Float64Array} vectorOf
+ * @param {(table: Matrix) => Float64Array} vectorOf
  * @returns {Float64Array}
  */
 function powerSum(tables, sigma, vectorOf) {

@@ -4,7 +4,8 @@ import { bitsFor, snap } from './exact.js'
 
 /** @typedef {import('./codecs.js').Table} Table */
 
-const BLOCK_ROWS = 4096
+/** Rows whose weighted sum is exact. */
+export const BLOCK_ROWS = 4096
 
 /**
  * Inner product of every row with a vector.
@@ -47,6 +48,24 @@ export function tableDotsOf(table, vector, rows) {
 }
 
 /**
+ * Inner products of as many rows as fit, from one on.
+ *
+ * @param {Table} table
+ * @param {Float64Array} vector
+ * @param {number} first
+ * @param {Float64Array} out filled in
+ */
+export function tableDotsFrom(table, vector, first, out) {
+  const { scale, code, column, start } = table
+  const query = snappedQuery(table, vector)
+  for (let j = 0, entry = start[first]; j < out.length; j++) {
+    let sum = 0
+    for (let c = 0, end = start[first + j + 1]; entry < end; c++, entry++) sum += code[entry] * query[column ? column[entry] : c]
+    out[j] = scale[first + j] * sum
+  }
+}
+
+/**
  * Weighted sum of rows, in blocks whose sums are exact.
  *
  * @param {Table} table
@@ -81,6 +100,21 @@ export function tableRow({ dim, scale, code, column, start }, row) {
     out[column ? column[entry] : entry - start[row]] = code[entry] * scale[row]
   }
   return out
+}
+
+/**
+ * One entry; 0 where the row has none there.
+ *
+ * @param {Table} table
+ * @param {number} row
+ * @param {number} wanted
+ * @returns {number}
+ */
+export function tableValue({ scale, code, column, start }, row, wanted) {
+  for (let entry = start[row]; entry < start[row + 1]; entry++) {
+    if ((column ? column[entry] : entry - start[row]) === wanted) return code[entry] * scale[row]
+  }
+  return 0
 }
 
 /**

@@ -12,6 +12,7 @@ from .codecs import (
     quantise_rows,
     sparse_rows,
 )
+from .encode import encode_codes, encode_rows, read_back
 from .errors import DeviceError
 from .fold_in import FoldIn
 from .model import Explanation, Item, Model, Recommendation, load, loads
@@ -29,6 +30,8 @@ __all__ = [
     "SparseRows",
     "decode_table",
     "dequantise",
+    "encode_codes",
+    "encode_rows",
     "encode_table",
     "fake_quantise",
     "fake_quantise_flat",
@@ -37,6 +40,7 @@ __all__ = [
     "loads",
     "model_bytes",
     "quantise_rows",
+    "read_back",
     "sparse_rows",
     "write_model",
 ]

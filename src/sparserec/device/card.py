@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .container import DIGEST_END, DIGEST_START
-from .scorers import FullScorer
-from .table import Table
+from .product import AnyTable
+from .scorers import FullScorer, NeighboursScorer
 
 if TYPE_CHECKING:
     from .model import Model
 
 SECTIONS = (
     ("score.", "item vectors"),
+    ("lists.", "neighbour lists"),
     ("fold.", "fold-in vectors"),
     ("layer0.", "layer-0 table"),
     ("graph.", "graph"),
@@ -31,6 +32,7 @@ SECTIONS = (
 DATA_INSIDE = {
     "items": "no interaction list; vectors of items with very few users may hint at those users",
     "full": "the whole interaction history of every user in the file",
+    "neighbours": "no interaction list; lists of items with very few users may hint at those users",
     "personal": "the vector of one user, and the items that user has seen where they are stored",
 }
 
@@ -68,21 +70,23 @@ def section_bytes(model: Model) -> dict[str, int]:
     return sizes
 
 
-def tables_of(model: Model) -> dict[str, Table]:
+def tables_of(model: Model) -> dict[str, AnyTable]:
     """The tables of a model by their names in the file."""
     if isinstance(model.scorer, FullScorer):
         return {"layer0": model.scorer.layer0}
+    if isinstance(model.scorer, NeighboursScorer):
+        return {"lists": model.scorer.lists}
     return {"score": model.scorer.score} | {f"fold.{q}": table for q, table in enumerate(model.scorer.fold)}
 
 
-def describe_table(table: Table) -> dict[str, Any]:
+def describe_table(table: AnyTable) -> dict[str, Any]:
     """Encoding, and how many rows have how many entries (keys are upper ends: 0, 1, 2, 4, 8 ..)."""
     counts = table.counts
     ends = [0] + [1 << power for power in range(int(counts.max(initial=1)).bit_length() + 1)]
     places = np.bincount(np.searchsorted(ends, counts), minlength=len(ends))
     return {
         "rows": table.rows,
-        "entries": len(table.code),
+        "entries": int(table.code.size),
         "bits": table.bits,
         "encoding": table.encoding,
         "row_sizes": {str(end): int(rows) for end, rows in zip(ends, places) if rows},

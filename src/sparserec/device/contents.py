@@ -12,9 +12,11 @@ from .container import Container
 from .filter import graph_filter
 from .fold_in import COUNTS, read_fold_in
 from .graph import read_graph
+from .product import read_any_table
 from .profile import Profile
-from .scorers import FullScorer, ItemsScorer
-from .table import check_padding, read_table
+from .rows import read_rows
+from .scorers import FullScorer, ItemsScorer, NeighboursScorer, Scorer
+from .table import check_padding
 from .text import TextTable, has_text, read_text
 
 
@@ -43,20 +45,31 @@ class Tags:
         return some
 
 
-def read_scorer(container: Container, profile: Profile) -> ItemsScorer | FullScorer:
+def read_scorer(container: Container, profile: Profile) -> Scorer:
     """What turns a history or a user into scores."""
+    _check_rows(container, profile)
     weight = container.get("filter.weight", ("F64",), (None,))
     if not 1 <= len(weight) <= 65 or not (np.abs(weight) <= 1e6).all():
         raise errors.BadCoefficients("the filter needs 1 to 65 finite coefficients of at most 1e6")
     if profile.mode == "full":
         return _read_full(container, profile, weight)
+    if profile.mode == "neighbours":
+        return _read_neighbours(container, profile)
     return _read_items(container, profile)
 
 
+def _check_rows(container: Container, profile: Profile) -> None:
+    """Levels may take no bytes, vectors in memory do: no file has more rows than bytes."""
+    rows = profile.items + (profile.users if profile.mode == "full" else 0)
+    payload = len(container.buffer) - container.payload_start
+    if rows > payload:
+        raise errors.WrongCount(f"{rows} rows cannot be in {payload} bytes")
+
+
 def _read_items(container: Container, profile: Profile) -> ItemsScorer:
-    score = read_table(container, "score", profile.items, profile.dim)
+    score = read_any_table(container, "score", profile.items, profile.dim)
     tables = range(profile.fold_tables)
-    fold = tuple(read_table(container, f"fold.{q}", profile.items, profile.dim) for q in tables)
+    fold = tuple(read_any_table(container, f"fold.{q}", profile.items, profile.dim) for q in tables)
     weights = None
     if profile.size_power is None:
         degree = container.get("item.degree", COUNTS, (profile.items,))
@@ -70,8 +83,15 @@ def _read_items(container: Container, profile: Profile) -> ItemsScorer:
     return ItemsScorer(score, fold, degree, profile.self_loops, vector, weights)
 
 
+def _read_neighbours(container: Container, profile: Profile) -> NeighboursScorer:
+    assert profile.size_power is not None
+    lists = read_rows(container, "lists", profile.items, profile.items)
+    weights, degree = read_fold_in(container, profile.items, profile.size_power)
+    return NeighboursScorer(lists, degree, weights)
+
+
 def _read_full(container: Container, profile: Profile, weight: np.ndarray) -> FullScorer:
-    layer0 = read_table(container, "layer0", profile.users + profile.items, profile.dim)
+    layer0 = read_any_table(container, "layer0", profile.users + profile.items, profile.dim)
     graph = read_graph(container, profile.users, profile.items)
     norms = None
     if "item.norm" in container:
@@ -91,11 +111,11 @@ def read_seen(container: Container, profile: Profile) -> np.ndarray:
     return seen.astype(np.int64)
 
 
-def read_popularity(container: Container, profile: Profile, scorer: ItemsScorer | FullScorer) -> np.ndarray:
+def read_popularity(container: Container, profile: Profile, scorer: Scorer) -> np.ndarray:
     """How popular each item is; the degrees where the file says nothing else."""
     if "item.popularity" in container:
         return container.get("item.popularity", COUNTS, (profile.items,))
-    return scorer.degree if isinstance(scorer, ItemsScorer) else scorer.filter.graph.item_degree
+    return scorer.filter.graph.item_degree if isinstance(scorer, FullScorer) else scorer.degree
 
 
 def read_tags(container: Container, profile: Profile) -> Tags | None:

@@ -123,6 +123,10 @@ class LevelOutOfRange(FileError):
     """A number names a value that its table of values does not have."""
 
 
+class BadSlices(FileError):
+    """The slices of product codes do not divide the columns, or their codebooks have too few or too many entries."""
+
+
 class BadWeight(FileError):
     """A fold-in weight is negative, too large or not finite."""
 

@@ -49,7 +49,7 @@ def _read_query(raw: Any, profile: Profile) -> GoldenQuery:
     if len(items) > MOST:
         raise BadGolden(f"a golden query lists more than {MOST} items")
     if "user" in raw:
-        known = {"full": profile.users, "personal": 1, "items": 0}[profile.mode]
+        known = {"full": profile.users, "personal": 1}.get(profile.mode, 0)
         (user,) = _indices([raw["user"]], known)
         return GoldenQuery(user, (), (), items, scores)
     history = _indices(raw["history"], profile.items)

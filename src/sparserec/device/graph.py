@@ -13,12 +13,12 @@ from functools import cached_property
 import numpy as np
 
 from . import errors
+from .bits import WIDEST, pack_bits, padded_bits, read_bits
 from .codecs import pack_nibbles, unpack_nibbles
 from .container import Container
 
 CLASSES = 16
 BLOCK_EDGES = 1 << 16
-WIDEST = 24
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def encode_graph(users: np.ndarray, items: np.ndarray, n_users: int) -> dict[str
         "graph.count": smallest_counts(counts),
         "graph.width": width.astype(np.uint8),
         "graph.class": pack_nibbles(classes.astype(np.uint8)),
-        "graph.extra": _pack_bits(gaps - base[classes], width[classes]),
+        "graph.extra": pack_bits(gaps - base[classes], width[classes]),
     }
 
 
@@ -123,17 +123,6 @@ def _width_moves() -> np.ndarray:
     return np.concatenate([single, (single[:, None] + single[None]).reshape(-1, CLASSES)])
 
 
-def _pack_bits(values: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Values of the given widths back to back, lowest bit first."""
-    ends = np.cumsum(widths)
-    bits = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint8)
-    starts = ends - widths
-    for bit in range(int(widths.max(initial=0))):
-        has = widths > bit
-        bits[starts[has] + bit] = (values[has] >> bit) & 1
-    return np.packbits(bits, bitorder="little")
-
-
 def read_graph(container: Container, n_users: int, n_items: int) -> Graph:
     """Check and decode the graph; four bytes an edge once in memory."""
     count = container.get("graph.count", ("U8", "U16", "U32"), (n_users,))
@@ -156,7 +145,7 @@ def read_graph(container: Container, n_users: int, n_items: int) -> Graph:
 
 def _read_steps(packed: np.ndarray, extra: np.ndarray, width: np.ndarray, edges: int) -> np.ndarray:
     """Gaps plus one, (edges,) int32, decoded block by block so that scratch stays small."""
-    base, padded = class_bases(width), np.concatenate([extra, np.zeros(4, np.uint8)])
+    base, padded = class_bases(width), padded_bits(extra)
     steps = np.empty(edges, np.int32)
     bit = 0
     for first in range(0, edges, BLOCK_EDGES):
@@ -166,21 +155,13 @@ def _read_steps(packed: np.ndarray, extra: np.ndarray, width: np.ndarray, edges:
         ends = bit + np.cumsum(widths)
         if ends[-1] > 8 * len(extra):
             raise errors.WrongCount(f"'graph.extra' has {len(extra)} bytes, too few for its edges")
-        steps[first:last] = base[classes] + _read_bits(padded, ends - widths, widths) + 1
+        steps[first:last] = base[classes] + read_bits(padded, ends - widths, widths) + 1
         bit = int(ends[-1])
     if len(extra) != -(-bit // 8):
         raise errors.WrongCount(f"'graph.extra' has {len(extra)} bytes for {bit} bits")
     if bit % 8 and extra[-1] >> (bit % 8):
         raise errors.NonzeroPadding("tensor 'graph.extra': bits beyond the last are set")
     return steps
-
-
-def _read_bits(padded: np.ndarray, starts: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    at = starts >> 3
-    window = padded[at].astype(np.int64)  # 7 bits of offset and at most 24 of value fit four bytes
-    for step in (1, 2, 3):
-        window |= padded[at + step].astype(np.int64) << (8 * step)
-    return (window >> (starts & 7)) & ((1 << widths) - 1)
 
 
 def _items_from_steps(steps: np.ndarray, count: np.ndarray, n_items: int) -> None:

@@ -17,7 +17,7 @@ from .golden import GoldenQuery, compare, read_golden
 from .ids import Ids, read_ids
 from .profile import Profile, read_object, read_profile
 from .ranking import top
-from .scorers import LARGEST_WEIGHT, FullScorer, History, ItemsScorer
+from .scorers import LARGEST_WEIGHT, FullScorer, History, Scorer
 from .text import TextTable, has_text, read_text
 
 Identifier = int | str
@@ -92,7 +92,7 @@ class Model:
     container: Container
     profile: Profile
     metadata: dict[str, Any]
-    scorer: ItemsScorer | FullScorer
+    scorer: Scorer
     seen: np.ndarray
     popularity: np.ndarray
     titles: TextTable | None

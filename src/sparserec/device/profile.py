@@ -10,7 +10,7 @@ from .errors import BadMetadata
 from .fold_in import SIZE_POWERS
 from .ids import KINDS, SAFE_INTEGER
 
-MODES = ("items", "full", "personal")
+MODES = ("items", "full", "personal", "neighbours")
 MOST_NODES = 1 << 24
 
 
@@ -55,13 +55,15 @@ def read_profile(metadata: dict[str, str]) -> Profile:
     self_loops = raw.get("self_loops")
     if not isinstance(self_loops, bool):
         raise BadMetadata("model.self_loops is not true or false")
-    fold_tables = _count(raw, "fold_tables", 0, 0 if full else 64 if self_loops else 1)
+    alone = mode in ("full", "neighbours")  # one table makes users and scores
+    fold_tables = _count(raw, "fold_tables", 0, 0 if alone else 64 if self_loops else 1)
     item_ids = _one_of(raw, "item_ids", KINDS)
     user_ids = _one_of(raw, "user_ids", KINDS) if full else None
     if not isinstance(raw.get("base"), str):
         raise BadMetadata("model.base is not text")
     user_id = _user_id(raw) if mode == "personal" else None
-    size_power = _size_power(raw, allowed=not full and not self_loops) if "fold_in" in raw else None
+    weighted = "fold_in" in raw or mode == "neighbours"
+    size_power = _size_power(raw.get("fold_in"), allowed=not full and not self_loops) if weighted else None
     return Profile(
         mode, raw["base"], items, users, dim, self_loops, fold_tables, item_ids, user_ids, user_id, size_power
     )
@@ -81,8 +83,7 @@ def _count(raw: dict[str, Any], key: str, least: int, most: int) -> int:
     return value
 
 
-def _size_power(raw: dict[str, Any], allowed: bool) -> float:
-    fold_in = raw["fold_in"]
+def _size_power(fold_in: Any, allowed: bool) -> float:
     power = fold_in.get("size_power") if isinstance(fold_in, dict) else None
     if not allowed or isinstance(power, bool) or power not in SIZE_POWERS:
         raise BadMetadata(

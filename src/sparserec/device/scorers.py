@@ -1,6 +1,7 @@
-"""From a history or a known user to a vector, and from a vector to scores: once for item vectors, once for table and graph.
+"""From a history or a known user to a vector, and from a vector to scores: once for item vectors, once for
+table and graph, once for lists of neighbours.
 
-Both scorers have the same methods. Items are indices here; ids are the business of `model.py`.
+All scorers have the same methods. Items are indices here; ids are the business of `model.py`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 from .filter import GraphFilter, Pair
 from .fold_in import LARGEST_WEIGHT as LARGEST_WEIGHT
 from .fold_in import ItemWeights
+from .product import AnyTable
 from .table import Table
 
 
@@ -36,8 +38,8 @@ def insertion_weights(history: History, degree: np.ndarray, self_loops: bool) ->
 class ItemsScorer:
     """Final item vectors are stored; users are folded in, or are the one stored vector."""
 
-    score: Table
-    fold: tuple[Table, ...]
+    score: AnyTable
+    fold: tuple[AnyTable, ...]
     degree: np.ndarray
     self_loops: bool
     user_vector: np.ndarray | None = None
@@ -88,10 +90,38 @@ class ItemsScorer:
 
 
 @dataclass(frozen=True)
+class NeighboursScorer:
+    """Each item has a list of items and values; a user is the weighted sum of the lists of a history."""
+
+    lists: Table
+    degree: np.ndarray
+    item_weights: ItemWeights
+
+    def from_history(self, history: History) -> np.ndarray:
+        """Scores of all items: they stand in for a vector."""
+        return self.lists.rowsum(self.item_weights.edges(history.items, history.weights), history.items)
+
+    def known(self, user: int) -> np.ndarray:
+        raise AssertionError("such a file holds no users")
+
+    def scores(self, vector: np.ndarray) -> np.ndarray:
+        return vector
+
+    def contributions(self, history: History, item: int) -> np.ndarray:
+        """What the list of each item of the history says of `item`."""
+        values = [self.lists.value(row, item) for row in history.items.tolist()]
+        return self.item_weights.edges(history.items, history.weights) * np.array(values)
+
+    def similarities(self, item: int) -> np.ndarray:
+        """Its own list."""
+        return self.lists.row(item)
+
+
+@dataclass(frozen=True)
 class FullScorer:
     """The layer-0 table and the graph are stored; final vectors are never built."""
 
-    layer0: Table
+    layer0: AnyTable
     filter: GraphFilter
     weight: np.ndarray  # (layers + 1,) coefficients of the filter
     item_norm: np.ndarray | None = None
@@ -154,6 +184,9 @@ class FullScorer:
     def _reach(self, coefficients: np.ndarray, vector: np.ndarray) -> np.ndarray:
         on_nodes = self.layer0.dots(vector)
         return self.filter.gather(coefficients, (on_nodes[: self.users], on_nodes[self.users :]))
+
+
+Scorer = ItemsScorer | FullScorer | NeighboursScorer
 
 
 def _divided(products: np.ndarray, lengths: np.ndarray) -> np.ndarray:

@@ -46,6 +46,14 @@ class Table:
         vector[columns] = self.code[begin:end] * self.scale[index]
         return vector
 
+    def value(self, row: int, column: int) -> float:
+        """One entry; 0 where the row has none there."""
+        begin, end = int(self.start[row]), int(self.start[row + 1])
+        place = column if self.column is None else int(np.searchsorted(self.column[begin:end], column))
+        if self.column is not None and (begin + place >= end or self.column[begin + place] != column):
+            return 0.0
+        return float(self.code[begin + place] * self.scale[row])
+
     def dots(self, vector: np.ndarray) -> np.ndarray:
         """Inner product of every row with a vector: (rows,) float64."""
         query = snap(vector, 45 - bits_for(self.dim))

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .codecs import EncodedTable
+from .codecs import ENCODINGS, EncodedTable
 from .container import MAJOR, MINOR, serialise
 from .errors import CannotWrite
 from .fold_in import FoldIn
@@ -37,6 +37,7 @@ class ModelParts:
     fold: tuple[EncodedTable, ...] = ()  # tables for new users; none: the scoring table stands in
     degree: np.ndarray | None = None  # (items,) interactions of each item: items, personal
     fold_in: FoldIn | None = None  # weights of items in a history: items, personal; None: by their degrees
+    lists: EncodedTable | None = None  # row i: how much item i speaks for each other one: neighbours
     layer0: EncodedTable | None = None  # users then items: full
     edges: tuple[np.ndarray, np.ndarray] | None = None  # distinct (user, item) index pairs: full
     users: int = 0
@@ -94,7 +95,7 @@ def answer_golden(model: Model, histories: Sequence[Sequence[int]]) -> list[dict
     longest = max(histories, key=len, default=[])
     if len(longest) > 1:
         queries.append({"history": list(longest), "weights": [1.0] * (len(longest) - 1) + [-1.0]})
-    known = {"full": min(2, model.profile.users), "personal": 1, "items": 0}[model.profile.mode]
+    known = {"full": min(2, model.profile.users), "personal": 1}.get(model.profile.mode, 0)
     queries += [{"user": user} for user in range(known)]
     for query in queries:
         scores, seen = model.score_indices(query.get("user"), query.get("history"), query.get("weights"))
@@ -107,16 +108,17 @@ def answer_golden(model: Model, histories: Sequence[Sequence[int]]) -> list[dict
 
 def _assemble(parts: ModelParts) -> tuple[dict[str, str], dict[str, np.ndarray]]:
     full = parts.mode == "full"
-    main = parts.layer0 if full else parts.score
+    name = {"full": "layer0", "neighbours": "lists"}.get(parts.mode, "score")
+    main: EncodedTable | None = getattr(parts, name)
     if main is None:
-        raise CannotWrite(f"mode {parts.mode!r} needs the table {'layer0' if full else 'score'!r}")
+        raise CannotWrite(f"mode {parts.mode!r} needs the table {name!r}")
     items = main.rows - parts.users if full else main.rows
     tensors: dict[str, np.ndarray] = {"filter.weight": np.asarray(parts.weight, np.float64)}
     tensors |= _full_tensors(parts) if full else _items_tensors(parts)
     tensors |= _optional_tensors(parts, items)
     item_ids, id_parts = id_tensors("item.id", parts.item_ids)
     profile: dict[str, Any] = {
-        "mode": parts.mode, "base": parts.base, "items": int(items), "users": int(parts.users), "dim": int(main.dim),
+        "mode": parts.mode, "base": parts.base, "items": int(items), "users": int(parts.users), "dim": 1 if name == "lists" else int(main.dim),
         "self_loops": bool(parts.self_loops), "fold_tables": len(parts.fold), "item_ids": item_ids,
     }  # fmt: skip
     tensors |= id_parts
@@ -129,11 +131,19 @@ def _assemble(parts: ModelParts) -> tuple[dict[str, str], dict[str, np.ndarray]]
         profile["fold_in"] = {"size_power": parts.fold_in.size_power}
     metadata = {
         "format": "srec",
-        "version": "1.0" if parts.fold_in is None else f"{MAJOR}.{MINOR}",  # the oldest that can hold it
+        "version": f"{MAJOR}.{MINOR}" if _is_new(parts) else "1.0",  # the oldest that can hold it
         "model": _json(profile),
         "card": _json(parts.card),
     }
     return metadata, tensors
+
+
+def _is_new(parts: ModelParts) -> bool:
+    """Whether a reader of 1.0 could not read this."""
+    tables = (parts.score, parts.lists, parts.layer0, *parts.fold)
+    return parts.fold_in is not None or any(
+        table is not None and table.encoding not in ENCODINGS for table in tables
+    )
 
 
 def _table_tensors(name: str, table: EncodedTable) -> dict[str, np.ndarray]:
@@ -141,10 +151,12 @@ def _table_tensors(name: str, table: EncodedTable) -> dict[str, np.ndarray]:
 
 
 def _items_tensors(parts: ModelParts) -> dict[str, np.ndarray]:
-    if parts.score is None or parts.degree is None:
-        raise CannotWrite(f"mode {parts.mode!r} needs 'score' and 'degree'")
+    if parts.degree is None or (parts.lists is not None and parts.fold_in is None):
+        raise CannotWrite(f"mode {parts.mode!r} needs 'degree', and 'fold_in' with 'lists'")
     degree = np.asarray(parts.degree)
-    tensors = _table_tensors("score", parts.score)
+    tensors: dict[str, np.ndarray] = {}
+    for name, table in (("score", parts.score), ("lists", parts.lists)):
+        tensors |= {} if table is None else _table_tensors(name, table)
     if parts.fold_in is None:
         tensors["item.degree"] = smallest_counts(degree)
     else:

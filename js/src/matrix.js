@@ -1,0 +1,178 @@
+/**
+ * What a table is good for, however the file holds it: as rows, or, since format 1.1, as product codes, where a row is one entry
+ * of a small codebook in each slice of the columns and nothing is ever made dense.
+ */
+
+import { readTable } from './codecs.js'
+import { getTensor } from './container.js'
+import { AmbiguousEncoding, BadSlices } from './errors.js'
+import { bitsFor, snap } from './exact.js'
+import { readLevels } from './levels.js'
+import { hasRows, readRows, readScaleLevels } from './rows.js'
+import { BLOCK_ROWS, tableDots, tableDotsFrom, tableDotsOf, tableLengths, tableRow, tableRowsum } from './table.js'
+
+/** @typedef {import('./codecs.js').Table} Table */
+/** @typedef {import('./container.js').Container} Container */
+
+/**
+ * @typedef {object} Matrix
+ * @property {(vector: Float64Array) => Float64Array} dots inner product of every row with a vector
+ * @property {(vector: Float64Array, rows: number[]) => Float64Array} dotsOf the same for a few rows
+ * @property {(weights: ArrayLike<number>, rows?: number[]) => Float64Array} rowsum weighted sum of rows, of all if not given
+ * @property {(row: number) => Float64Array} row as a dense vector
+ * @property {() => Float64Array} lengths of all rows
+ */
+
+/**
+ * @param {Container} container
+ * @param {string} name
+ * @param {number} rows
+ * @param {number} dim
+ * @returns {Matrix}
+ */
+export function readMatrix(container, name, rows, dim) {
+  if (container.entries.has(`${name}.slices`)) return readCodes(container, name, rows, dim)
+  const table = readPlain(container, name, rows, dim)
+  return {
+    dots: vector => tableDots(table, vector),
+    dotsOf: (vector, some) => tableDotsOf(table, vector, some),
+    rowsum: (weights, some) => tableRowsum(table, weights, some),
+    row: row => tableRow(table, row),
+    lengths: () => tableLengths(table),
+  }
+}
+
+/**
+ * @param {Container} container
+ * @param {string} name
+ * @param {number} rows
+ * @param {number} dim
+ * @returns {Table}
+ */
+function readPlain(container, name, rows, dim) {
+  return (hasRows(container, name) ? readRows : readTable)(container, name, rows, dim)
+}
+
+/**
+ * @param {Container} container
+ * @param {string} name
+ * @param {number} rows
+ * @param {number} dim
+ * @returns {Matrix}
+ */
+function readCodes(container, name, rows, dim) {
+  if (container.entries.has(`${name}.code`) || hasRows(container, name)) {
+    throw new AmbiguousEncoding(`table '${name}' is stored in two ways`)
+  }
+  const [slices, entries] = getTensor(container, `${name}.slices`, ['U16'], [2]).data
+  if (slices < 1 || dim % slices || entries < 2 || entries > 256) {
+    throw new BadSlices(`table '${name}' has ${slices} slices of ${dim} columns, with ${entries} entries each`)
+  }
+  const scale = readScaleLevels(container, name, rows) ?? new Float32Array(rows).fill(1)
+  const code = readLevels(container, `${name}.part`, rows * slices, entries)
+  const book = readPlain(container, `${name}.book`, slices * entries, dim / slices)
+  return codedMatrix({ slices, entries, scale, code, book })
+}
+
+/**
+ * @typedef {object} Coded
+ * @property {number} slices
+ * @property {number} entries of the codebook of one slice
+ * @property {Float32Array} scale of each row
+ * @property {Uint8Array} code which entry: all rows for the first slice, then for the second ..
+ * @property {Table} book slices times entries rows
+ */
+
+/**
+ * @param {Coded} coded
+ * @returns {Matrix}
+ */
+function codedMatrix({ slices, entries, scale, code, book }) {
+  const width = book.dim
+  const rows = scale.length
+  const places = Array.from({ length: slices }, (_, slice) => Array.from({ length: entries }, (_, entry) => slice * entries + entry))
+
+  /** @param {Float64Array} vector @returns {Float64Array} inner products with all codebook entries */
+  const lookUps = vector => {
+    const table = new Float64Array(slices * entries)
+    for (let slice = 0; slice < slices; slice++) {
+      const first = slice * entries
+      tableDotsFrom(book, vector.subarray(slice * width, (slice + 1) * width), first, table.subarray(first, first + entries))
+    }
+    snap(table, 52 - bitsFor(slices))
+    return table
+  }
+  return {
+    dots(vector) {
+      const out = codeSums(lookUps(vector), slices, entries, rows, code)
+      for (let row = 0; row < rows; row++) out[row] *= scale[row]
+      return out
+    },
+    dotsOf(vector, some) {
+      const table = lookUps(vector)
+      return Float64Array.from(some, row => {
+        let sum = 0
+        for (let slice = 0; slice < slices; slice++) sum += table[slice * entries + code[slice * rows + row]]
+        return sum * scale[row]
+      })
+    },
+    rowsum(weights, some) {
+      const total = new Float64Array(slices * entries)
+      const count = some ? some.length : rows
+      for (let first = 0; first < count; first += BLOCK_ROWS) {
+        const block = new Float64Array(Math.min(BLOCK_ROWS, count - first))
+        for (let j = 0; j < block.length; j++) block[j] = weights[first + j] * scale[some ? some[first + j] : first + j]
+        if (!snap(block, 40)) continue
+        const sum = new Float64Array(total.length)
+        for (let slice = 0; slice < slices; slice++) {
+          for (let j = 0; j < block.length; j++) {
+            sum[slice * entries + code[slice * rows + (some ? some[first + j] : first + j)]] += block[j]
+          }
+        }
+        for (let entry = 0; entry < total.length; entry++) total[entry] += sum[entry]
+      }
+      const out = new Float64Array(slices * width)
+      places.forEach((own, slice) => out.set(tableRowsum(book, total.subarray(own[0], own[0] + entries), own), slice * width))
+      return out
+    },
+    row(row) {
+      const out = new Float64Array(slices * width)
+      places.forEach((own, slice) => out.set(tableRow(book, own[code[slice * rows + row]]), slice * width))
+      return out.map(value => value * scale[row])
+    },
+    lengths() {
+      const squares = tableLengths(book).map(length => length * length)
+      const out = codeSums(squares, slices, entries, rows, code)
+      for (let row = 0; row < rows; row++) out[row] = scale[row] * Math.sqrt(out[row])
+      return out
+    },
+  }
+}
+
+/**
+ * For each row the sum of what it looks up in each slice, slice after slice. Eight of them at a time: fewer passes over the sums.
+ *
+ * @param {Float64Array} table
+ * @param {number} slices
+ * @param {number} entries
+ * @param {number} rows
+ * @param {Uint8Array} code
+ * @returns {Float64Array}
+ */
+function codeSums(table, slices, entries, rows, code) {
+  const out = new Float64Array(rows)
+  const [b, c, d, e, f, g, h] = [1, 2, 3, 4, 5, 6, 7].map(slice => slice * entries)
+  let slice = 0
+  for (; slice + 7 < slices; slice += 8) {
+    const a = slice * entries
+    for (let row = 0, at = slice * rows; row < rows; row++, at = slice * rows + row) {
+      out[row] = out[row] + table[a + code[at]] + table[a + b + code[at += rows]] + table[a + c + code[at += rows]] +
+        table[a + d + code[at += rows]] + table[a + e + code[at += rows]] + table[a + f + code[at += rows]] +
+        table[a + g + code[at += rows]] + table[a + h + code[at += rows]]
+    }
+  }
+  for (; slice < slices; slice++) {
+    for (let row = 0, a = slice * entries, at = slice * rows; row < rows; row++) out[row] += table[a + code[at + row]]
+  }
+  return out
+}

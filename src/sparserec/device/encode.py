@@ -1,0 +1,154 @@
+"""Writing tables as format 1.1 holds them: rows of few-bit codes with cheap positions, and product codes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .codecs import EncodedTable, SparseRows, sparse_rows
+from .container import parse, serialise
+from .errors import CannotWrite
+from .gaps import MOST_ENTRIES, encode_gaps
+from .graph import smallest_counts
+from .levels import MOST_LEVELS, level_tensors, nearest_levels, ratio_levels
+from .product import read_any_table
+
+POSITIONS = ("gaps", "prefix", "all")
+TOP = 127
+SHRINKS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6)
+"""Shares of the largest entry of a row that may become its largest code; the one with the least error is taken."""
+
+
+def uniform_codes(bits: int, signed: bool, zero: bool) -> np.ndarray:
+    """The codes that a number of bits can name: without 0 where no entry is 0, without negative ones where none is."""
+    if not 1 <= bits <= 8:
+        raise CannotWrite(f"codes of {bits} bits: 1 to 8 are possible")
+    if not signed:
+        return np.arange(0 if zero else 1, min((1 << bits) - (1 if zero else 0), TOP) + 1).astype(np.int8)
+    top = min((1 << (bits - 1)) - (1 if zero else 0), TOP)
+    if top < 1:
+        raise CannotWrite("one bit cannot hold a sign and a 0: give it at least two")
+    codes = np.arange(-top, top + 1)
+    return codes[(codes != 0) | zero].astype(np.int8)
+
+
+def quantise_to_codes(
+    values: np.ndarray, rows: np.ndarray, n_rows: int, codes: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Place of each entry among the codes, (entries,) uint8, and the best scale of each row, (n_rows,) float64."""
+    if not np.isfinite(values).all():
+        raise CannotWrite("a table to be quantised holds values that are not finite")
+    wide = values.astype(np.float64)
+    largest = np.zeros(n_rows)
+    np.maximum.at(largest, rows, np.abs(wide))
+    top = float(np.abs(codes.astype(np.int64)).max())
+    best_levels, best_fit, scale = np.zeros(len(wide), np.uint8), np.full(n_rows, -1.0), np.zeros(n_rows)
+    for shrink in SHRINKS:
+        step = np.where(largest > 0, largest * (shrink / top), 1.0)
+        levels = nearest_levels(wide / step[rows], codes)
+        chosen = codes[levels].astype(np.float64)
+        product = np.maximum(np.bincount(rows, wide * chosen, n_rows), 0.0)
+        square = np.bincount(rows, chosen * chosen, n_rows)
+        fit = np.divide(product**2, square, out=np.zeros(n_rows), where=square > 0)
+        better = fit > best_fit * (1 + 1e-12)
+        best_fit[better] = fit[better]
+        scale[better] = (product / np.maximum(square, 1))[better]
+        best_levels[better[rows]] = levels[better[rows]]
+    return best_levels, scale
+
+
+def encode_rows(
+    table: np.ndarray | SparseRows,
+    bits: int,
+    positions: str = "gaps",
+    unit: bool = False,
+    scale_levels: int = MOST_LEVELS,
+) -> EncodedTable:
+    """A table as codes of a few bits.
+
+    `gaps` holds the entries that are not 0, `prefix` those up to the last of each row that is not 0, `all` every one. With
+    `unit` the file holds no scale, and a reader makes every row as long as one.
+    """
+    if positions not in POSITIONS:
+        raise CannotWrite(f"positions {positions!r}: must be one of {', '.join(POSITIONS)}")
+    chosen = _entries(table, positions)
+    n_rows, rows = len(chosen.starts) - 1, chosen.rows_of_entries
+    codes = uniform_codes(bits, bool((chosen.values < 0).any()), bool((chosen.values == 0).any()))
+    levels, scale = quantise_to_codes(chosen.values, rows, n_rows, codes)
+    tensors = level_tensors("code", levels, codes)
+    if not unit:
+        values = ratio_levels(scale, scale_levels)
+        tensors |= level_tensors("scale", nearest_levels(scale, values), values)
+    tensors |= _position_tensors(chosen, positions)
+    return EncodedTable(n_rows, chosen.dim, bits, positions, tensors)
+
+
+def encode_codes(
+    code: np.ndarray, book: np.ndarray, bits: int = 8, scale: np.ndarray | None = None
+) -> EncodedTable:
+    """Product codes: which entry each row has in each slice, (rows, slices), of the codebooks, (slices, entries, width).
+
+    `bits` are those of the codebooks' numbers; `scale` is what each row is multiplied with.
+    """
+    slices, entries, width = book.shape
+    if code.shape[1] != slices or not 2 <= entries <= MOST_LEVELS or int(code.max(initial=0)) >= entries:
+        raise CannotWrite(f"codes of shape {code.shape} do not fit codebooks of shape {book.shape}")
+    books = encode_rows(book.reshape(-1, width), bits, "all")
+    packed = level_tensors("part", code.T.reshape(-1), np.arange(entries))["part.level"]
+    tensors = {"slices": np.array([slices, entries], np.uint16), "part.level": packed}
+    tensors |= {f"book.{part}": tensor for part, tensor in books.tensors.items()}
+    if scale is not None:
+        values = ratio_levels(scale)
+        tensors |= level_tensors("scale", nearest_levels(scale, values), values)
+    return EncodedTable(len(code), slices * width, bits, "codes", tensors)
+
+
+def read_back(encoded: EncodedTable) -> np.ndarray:
+    """The (rows, dim) float32 table that a reader sees, whatever the encoding."""
+    tensors = {f"t.{part}": tensor for part, tensor in encoded.tensors.items()}
+    container = parse(serialise({"format": "srec", "version": "1.1"}, tensors))
+    table = read_any_table(container, "t", encoded.rows, encoded.dim)
+    return np.array([table.row(row) for row in range(encoded.rows)], np.float32).reshape(-1, encoded.dim)
+
+
+def _entries(table: np.ndarray | SparseRows, positions: str) -> SparseRows:
+    """The entries that are stored."""
+    if isinstance(table, SparseRows) and positions == "gaps":
+        return _used(table)
+    dense = _dense(table) if isinstance(table, SparseRows) else np.asarray(table)
+    if positions == "gaps":
+        return sparse_rows(dense)
+    sizes = np.full(len(dense), dense.shape[1])
+    if positions == "prefix":
+        sizes = ((dense != 0) * np.arange(1, dense.shape[1] + 1)).max(axis=1, initial=0)
+    kept = np.arange(dense.shape[1]) < sizes[:, None]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    return SparseRows(dense[kept], np.nonzero(kept)[1], starts, dense.shape[1])
+
+
+def _used(table: SparseRows) -> SparseRows:
+    used = table.values != 0
+    counts = np.bincount(table.rows_of_entries[used], minlength=len(table.starts) - 1)
+    return SparseRows(
+        table.values[used], table.columns[used], np.concatenate([[0], np.cumsum(counts)]), table.dim
+    )
+
+
+def _dense(table: SparseRows) -> np.ndarray:
+    dense = np.zeros((len(table.starts) - 1, table.dim), np.asarray(table.values).dtype)
+    dense[table.rows_of_entries, table.columns] = table.values
+    return dense
+
+
+def _position_tensors(chosen: SparseRows, positions: str) -> dict[str, np.ndarray]:
+    counts = np.diff(chosen.starts)
+    if positions == "all":
+        return {}
+    name = "count" if positions == "gaps" else "size"
+    values = np.unique(counts) if len(counts) else np.zeros(1, np.int64)
+    if len(values) > MOST_LEVELS or (positions == "gaps" and values[-1] > MOST_ENTRIES):
+        raise CannotWrite(
+            f"rows of {len(values)} different sizes up to {values[-1]}: at most {MOST_LEVELS} sizes and, between gaps, "
+            f"{MOST_ENTRIES} entries"
+        )
+    tensors = level_tensors(name, np.searchsorted(values, counts), smallest_counts(values))
+    return tensors if positions == "prefix" else tensors | encode_gaps(chosen.columns, counts, chosen.dim)
