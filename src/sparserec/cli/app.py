@@ -7,8 +7,8 @@ from importlib import import_module
 import typer
 
 COMMANDS = (
-    "demo", "data", "train", "recommend", "similar", "evaluate", "runs", "compare", "export", "inspect", "config",
-    "estimate", "doctor", "sweep",
+    "demo", "data", "train", "recommend", "similar", "evaluate", "runs", "compare", "classics", "export", "inspect",
+    "config", "estimate", "doctor", "sweep",
 )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 """How good a model is: streaming full ranking, metrics, and whether a difference means anything."""
 
-from sparserec.evaluation.evaluation import Evaluation, evaluate
+from sparserec.evaluation.evaluation import Evaluation, evaluate, evaluate_scorer
 from sparserec.evaluation.metrics import (
     GROUPS,
     METRICS,
@@ -10,7 +10,15 @@ from sparserec.evaluation.metrics import (
     popularity_thirds,
     summarise,
 )
-from sparserec.evaluation.ranking import NO_ITEM, Listing, UserVectors, tile_shape, top_items
+from sparserec.evaluation.ranking import (
+    NO_ITEM,
+    Listing,
+    Scorer,
+    UserVectors,
+    tile_shape,
+    top_items,
+    top_scored,
+)
 from sparserec.evaluation.significance import Comparison, Spread, compare, holm, paired, seed_spread
 
 __all__ = [
@@ -21,11 +29,13 @@ __all__ = [
     "Evaluation",
     "Listed",
     "Listing",
+    "Scorer",
     "Spread",
     "UserVectors",
     "compare",
     "coverage",
     "evaluate",
+    "evaluate_scorer",
     "holm",
     "paired",
     "per_user",
@@ -34,4 +44,5 @@ __all__ = [
     "summarise",
     "tile_shape",
     "top_items",
+    "top_scored",
 ]

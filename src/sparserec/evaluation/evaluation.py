@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import torch
 
 from sparserec.errors import DataError, SettingError
 from sparserec.evaluation.metrics import Listed, per_user, summarise
-from sparserec.evaluation.ranking import UserVectors, top_items
+from sparserec.evaluation.ranking import Listing, Scorer, UserVectors, top_items, top_scored
 from sparserec.progress import Progress
 
 
@@ -41,10 +41,38 @@ def evaluate(
 
     Scores are summed block by block of `width` columns, as training sums them; None is one block.
     """
-    _check(item_vectors, train, truth, also_seen, ks)
+    _check(train, truth, also_seen, ks)
+    if len(item_vectors) != train.n_items:
+        raise DataError(f"{len(item_vectors)} item vectors for {train.n_items} items")
+
+    def ranked(users: np.ndarray, k: int, seen: Sequence[Listing]) -> np.ndarray:
+        return top_items(user_vectors, item_vectors, users, k, seen, scratch_bytes, progress, width)
+
+    return _measure(ranked, train, truth, also_seen, ks)
+
+
+def evaluate_scorer(
+    scorer: Scorer, train: Listed, truth: Listed, also_seen: Sequence[Listed] = (), ks: Sequence[int] = (20,)
+) -> Evaluation:
+    """The same for a recommender that has no vectors, only scores."""
+    _check(train, truth, also_seen, ks)
+
+    def ranked(users: np.ndarray, k: int, seen: Sequence[Listing]) -> np.ndarray:
+        return top_scored(scorer, train.n_items, users, k, seen)
+
+    return _measure(ranked, train, truth, also_seen, ks)
+
+
+def _measure(
+    ranked: Callable[[np.ndarray, int, Sequence[Listing]], np.ndarray],
+    train: Listed,
+    truth: Listed,
+    also_seen: Sequence[Listed],
+    ks: Sequence[int],
+) -> Evaluation:
+    """Metrics of the lists that `ranked` makes for users, a length and what is hidden."""
     users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
-    seen = [(known.offsets(), known.items) for known in (train, *also_seen)]
-    top = top_items(user_vectors, item_vectors, users, max(ks), seen, scratch_bytes, progress, width)
+    top = ranked(users, max(ks), [(known.offsets(), known.items) for known in (train, *also_seen)])
     per = {
         f"{name}@{k}": values
         for k in ks
@@ -53,16 +81,12 @@ def evaluate(
     return Evaluation(summarise(per, top, users, train, truth, ks), per, users)
 
 
-def _check(
-    item_vectors: torch.Tensor, train: Listed, truth: Listed, also_seen: Sequence[Listed], ks: Sequence[int]
-) -> None:
+def _check(train: Listed, truth: Listed, also_seen: Sequence[Listed], ks: Sequence[int]) -> None:
     if len(truth.items) == 0:
         raise DataError("there is nothing to evaluate on: the held-out part of the split is empty")
     sizes = {(part.n_users, part.n_items) for part in (train, truth, *also_seen)}
     if len(sizes) > 1:
         raise DataError(f"the parts of the split differ in (users, items): {sorted(sizes)}")
-    if len(item_vectors) != train.n_items:
-        raise DataError(f"{len(item_vectors)} item vectors for {train.n_items} items")
     if not ks or min(ks) < 1 or max(ks) > train.n_items:
         raise SettingError(
             f"ks = {list(ks)}: list lengths must be between 1 and the number of items, {train.n_items}"

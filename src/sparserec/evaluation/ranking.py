@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sparserec.progress import Progress
 
 UserVectors = Callable[[np.ndarray], torch.Tensor]
+Scorer = Callable[[np.ndarray], np.ndarray]  # users to their scores of all items: float32 (users, n_items)
 Listing = tuple[np.ndarray, np.ndarray]  # offsets over all users, and their items ascending
 
 NO_ITEM = -1  # fills the list of a user who has seen all but fewer than k items
@@ -48,8 +49,7 @@ def top_items(
     `width` columns and then in block order; None is one block.
     """
     n_items, dim = item_vectors.shape
-    if not 0 < k <= n_items:
-        raise SettingError(f"k = {k}: must be between 1 and the number of items, {n_items}")
+    _check_length(k, n_items)
     if item_vectors.dtype != torch.float32:
         raise ValueError(f"item vectors are {item_vectors.dtype}; scores are compared as float32")
     rows, hidden = _plain(users), _hidden(seen, users)
@@ -70,6 +70,33 @@ def top_items(
         if progress is not None:
             progress.advance(len(some))
     return best_item
+
+
+def top_scored(
+    scorer: Scorer,
+    n_items: int,
+    users: np.ndarray,
+    k: int,
+    seen: Sequence[Listing],
+    scratch_bytes: int = 32 << 20,
+) -> np.ndarray:  # int32 (len(users), k), best first
+    """The same for recommenders that have no vectors: as many users at a time as their scores fit `scratch_bytes`."""
+    _check_length(k, n_items)
+    rows, hidden = _plain(users), _hidden(seen, users)
+    best_item = np.full((len(users), k), NO_ITEM, dtype=np.int32)
+    chunk = max(1, min(len(users), scratch_bytes // (4 * (n_items + k))))
+    best_score = np.empty((chunk, k), dtype=np.float32)
+    for start in range(0, len(users), chunk):
+        scores = np.ascontiguousarray(scorer(users[start : start + chunk]), dtype=np.float32)
+        filled = np.zeros(len(scores), dtype=np.int32)
+        if not _merge(scores, 0, rows[start:], hidden, best_item[start:], best_score, filled):
+            raise TrainingError("a score is not a number: the recommender to evaluate gives NaN")
+    return best_item
+
+
+def _check_length(k: int, n_items: int) -> None:
+    if not 0 < k <= n_items:
+        raise SettingError(f"k = {k}: must be between 1 and the number of items, {n_items}")
 
 
 def _scores(users: torch.Tensor, items: torch.Tensor, width: int, out: torch.Tensor) -> torch.Tensor:

@@ -1,0 +1,95 @@
+"""sparserec classics: popularity, item neighbours and EASE on the same split, to measure a run against."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+from sparserec.cli import options
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(classics)
+
+
+def classics(
+    context: typer.Context,
+    data: Annotated[str, typer.Argument(help="A named data set (see `sparserec data list`) or a path.")],
+    only: Annotated[
+        Optional[str], typer.Option(help="Some of popularity, cosine, rp3beta and ease, with commas between.")
+    ] = None,
+    protocol: options.Protocol = None,
+    split_seed: Annotated[int, typer.Option(help="Seed of the split; as that of the runs to compare.")] = 0,
+    runs: Annotated[Path, typer.Option(help="Where the folders go that `compare` reads.")] = Path("runs"),
+    out: Annotated[Optional[Path], typer.Option(help="Result file (JSON lines) to append to.")] = None,
+    user_col: options.UserColumn = None,
+    item_col: options.ItemColumn = None,
+    rating_col: options.RatingColumn = None,
+    time_col: options.TimeColumn = None,
+    min_rating: options.MinRating = None,
+    core: options.Core = None,
+    data_dir: options.DataDir = None,
+    threads: options.Threads = None,
+    quiet: options.Quiet = False,
+    as_json: options.AsJson = False,
+) -> None:
+    """Measure recommenders that need no training; their settings are searched on validation."""
+    from sparserec.data import resolve
+    from sparserec.experiments.classics import Asked, measure_classic
+    from sparserec.experiments.results import append_result, finished_names
+    from sparserec.process import use_threads
+
+    use_threads(threads)
+    reading = options.typed_reading(context)
+    source = resolve(data, data_dir, **reading)
+    asked = Asked(data, source, protocol or "resplit", split_seed, reading, runs, quiet)
+    found = {name: measure_classic(name, asked) for name in _chosen(only, source.train.n_items)}
+    for folder, record in found.values():
+        if out is not None and folder.name not in finished_names(out):
+            append_result(out, folder.name, record)
+    if as_json:
+        typer.echo(
+            json.dumps({name: {"run": str(folder), **record} for name, (folder, record) in found.items()})
+        )
+    else:
+        _print(found)
+
+
+def _chosen(only: str | None, n_items: int) -> list[str]:
+    """Classics to run: those that were named, or all that take so many items."""
+    from sparserec.classics import CLASSICS
+    from sparserec.cli.printing import warn
+    from sparserec.errors import SettingError
+    from sparserec.experiments.classics import applicable
+
+    if only is None:
+        for name in CLASSICS.keys() - applicable(n_items).keys():
+            warn(
+                f"{name} is left out: it takes at most {CLASSICS[name].most_items:,} items, here are {n_items:,}"
+            )
+        return list(applicable(n_items))
+    names = [name.strip() for name in only.split(",")]
+    for name in names:
+        if name not in CLASSICS:
+            raise SettingError(f"--only {name}: unknown; known: {', '.join(CLASSICS)}")
+    return names
+
+
+def _print(found: dict[str, tuple[Path, dict[str, Any]]]) -> None:
+    from sparserec.cli.printing import print_table
+    from sparserec.units import show_bytes
+
+    rows = []
+    for name, (_, record) in found.items():
+        settings = ", ".join(f"{key} {value:g}" for key, value in record["base_settings"].items())
+        rows.append({
+            "classic": name, "settings": settings or "-", "valid NDCG@20": record["epochs"][-1]["best_score"],
+            "test Recall@20": record["test"]["float"]["recall@20"], "test NDCG@20": record["test"]["float"]["ndcg@20"],
+            "int8": show_bytes(record["bytes"]["int8"]),
+        })  # fmt: skip
+    folders = " ".join(str(folder) for folder, _ in found.values())
+    print_table(rows, left=("classic", "settings"), notes=[f"against a run: sparserec compare RUN {folders}"])

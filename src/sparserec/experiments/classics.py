@@ -1,0 +1,157 @@
+"""Classics measured like every run: settings searched on validation, the test set opened once, a run folder each.
+
+A folder holds what comparing needs (configuration, split, record, every user's result) and no model.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sparserec.classics import CLASSICS, ClassicSettings, Fitted, Tried, histories, search
+from sparserec.data import Interactions, Source, Split, split_interactions
+from sparserec.errors import DataError, RunError
+from sparserec.evaluation import Evaluation, evaluate_scorer
+from sparserec.files import replacing, write_text
+from sparserec.memory import peak_of, resident_bytes
+from sparserec.progress import say
+from sparserec.runs.measure import PRECISIONS
+from sparserec.runs.record import environment
+from sparserec.runs.stored_split import save_split
+from sparserec.training.config import RunConfig
+from sparserec.vectors import some_users
+
+METHOD = "classic"
+SEARCH_USERS = 5_000  # whose validation items a search is decided by
+SCORE = "ndcg@20"
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Which data, split and list lengths; the same for all classics of a command."""
+
+    data: str
+    source: Source
+    protocol: str = "resplit"
+    split_seed: int = 0
+    read: dict[str, Any] | None = None
+    runs: Path = Path("runs")
+    quiet: bool = True
+
+    def config(self, name: str, settings: ClassicSettings | None = None) -> RunConfig:
+        """Of one classic; its folder is named after the one without settings, which the search finds."""
+        values = settings.model_dump(mode="json") if settings is not None else {}
+        return RunConfig(
+            data=self.data, read=self.read or {}, protocol=self.protocol, split_seed=self.split_seed, base=name,
+            base_settings=values, method=METHOD, density=1.0,
+        )  # fmt: skip
+
+    def folder(self, name: str) -> Path:
+        return self.runs / f"{Path(self.data).stem}-{name}-{self.config(name).digest()[:8]}"
+
+
+def applicable(n_items: int) -> dict[str, type[ClassicSettings]]:
+    """Classics that take a catalogue of this size."""
+    return {
+        name: kind for name, kind in CLASSICS.items() if kind.most_items is None or n_items <= kind.most_items
+    }
+
+
+def measure_classic(name: str, asked: Asked) -> tuple[Path, dict[str, Any]]:
+    """Folder and record of a classic: found there, or computed, measured and written."""
+    folder = asked.folder(name)
+    if (folder / "record.json").exists():
+        say(f"{name}: measured before, see {folder}", asked.quiet)
+        return folder, json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    if folder.exists() and any(folder.iterdir()):
+        raise RunError(f"{folder}: exists without a record; delete it or choose another folder with --runs")
+    began, baseline = time.perf_counter(), resident_bytes()
+    split = split_interactions(asked.source, asked.protocol, asked.split_seed)
+    if len(split.valid) == 0:
+        raise DataError(f"protocol {asked.protocol!r} has no validation part to choose settings by")
+    peaks: dict[str, int] = {}
+    with peak_of(peaks, "train", baseline):
+        tried = search_settings(name, split, asked.quiet)
+        fitting = time.perf_counter()
+        fitted = tried[0].settings.fit(split.train)
+    fit_seconds = time.perf_counter() - fitting
+    valid = _evaluate(fitted, split, split.valid).metrics
+    record = _record(asked, name, split, tried, fitted, valid)
+    record["memory"] = {
+        "formula": 4 * fitted.parameters,
+        "ledger": {"values": 4 * fitted.parameters},
+        "peak": peaks,
+    }
+    with peak_of(peaks, "evaluate", baseline):
+        record["test"] = _open_test(fitted, split, folder, asked.quiet)
+    record["seconds"] = {"train": fit_seconds, "total": time.perf_counter() - began}
+    save_split(folder / "data.safetensors", split)
+    write_text(folder / "config.json", json.dumps(record["config"], indent=1))
+    write_text(folder / "record.json", json.dumps(record, indent=1))
+    return folder, record
+
+
+def search_settings(name: str, split: Split, quiet: bool = True) -> list[Tried]:
+    """What was tried on the validation items of some users, the best first."""
+    truth = some_users(split.valid, SEARCH_USERS)
+
+    def score(settings: ClassicSettings) -> float:
+        found = _evaluate(settings.fit(split.train), split, truth).metrics[SCORE]
+        say(f"{name} {settings.model_dump()}: {SCORE} {found:.4f} of {SEARCH_USERS:,} users", quiet)
+        return found
+
+    start = CLASSICS[name]()
+    return search(start, score) if start.choices else [Tried(start, score(start))]
+
+
+def _evaluate(fitted: Fitted, split: Split, truth: Interactions) -> Evaluation:
+    return evaluate_scorer(fitted.scorer(histories(split.train)), split.train, truth)
+
+
+def _open_test(fitted: Fitted, split: Split, folder: Path, quiet: bool) -> dict[str, dict[str, float]]:
+    """Test metrics as float, int8 and int4; users held out whole are scored from what is given of them."""
+    history = histories(split.train if split.given is None else split.given)
+    per_user: dict[str, np.ndarray] = {}
+    results = {}
+    for precision, bits in PRECISIONS.items():
+        say(f"evaluating on the test set ({precision})", quiet)
+        used = fitted if bits == 32 else fitted.quantised(bits)
+        found = evaluate_scorer(used.scorer(history), split.train, split.test, split.known_at_test)
+        results[precision] = found.metrics
+        per_user |= {f"{precision}.{metric}": values for metric, values in found.per_user.items()}
+        per_user["users"] = found.users
+    folder.mkdir(parents=True, exist_ok=True)
+    with replacing(folder / "per_user.npz") as temporary, temporary.open("wb") as file:
+        np.savez(file, **per_user)  # type: ignore[arg-type]
+    return results
+
+
+def _record(
+    asked: Asked, name: str, split: Split, tried: list[Tried], fitted: Fitted, valid: dict[str, float]
+) -> dict[str, Any]:
+    """The fields of every run's record; what only training has is empty."""
+    config = asked.config(name, tried[0].settings)
+    return {
+        "config": config.model_dump(mode="json"),
+        "base_settings": config.base_settings,
+        "method_settings": {},
+        "digest": config.digest(),
+        "environment": environment(),
+        "split": {"protocol": split.protocol, "seed": split.seed, "hash": split.hash},
+        "data": asked.source.report.as_dict(),
+        "parameters": fitted.parameters,
+        "dim": fitted.columns,
+        "bytes": {"int8": fitted.stored_bytes(8), "int4": fitted.stored_bytes(4)},
+        "steps": 0,
+        "cost": 0.0,
+        "epochs": [{"name": "fit", "epochs": 0, "best_score": valid[SCORE]}],
+        "valid": valid,
+        "search": [{**one.settings.model_dump(mode="json"), SCORE: one.score} for one in tried],
+        "test_curve": False,
+        "test_opened": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+    }

@@ -1,0 +1,82 @@
+"""sparserec classics: folders that compare with runs, result lines with the fields of other runs."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from sparserec.errors import DataError, SettingError
+from sparserec.experiments.results import markdown_table, read_results
+
+
+@pytest.fixture(scope="module")
+def found(ask: Callable, log: Path, tmp_path_factory: pytest.TempPathFactory) -> dict:
+    folder = tmp_path_factory.mktemp("classics")
+    return ask("classics", log, "--runs", folder / "runs", "--out", folder / "out.jsonl", "--quiet")
+
+
+def test_all_that_apply_are_measured(found: dict) -> None:
+    assert list(found) == ["popularity", "cosine", "rp3beta", "ease"]
+    quality = {name: record["test"]["float"]["ndcg@20"] for name, record in found.items()}
+    assert min(quality["cosine"], quality["rp3beta"], quality["ease"]) > quality["popularity"] + 0.1
+
+
+def test_validation_chose(found: dict) -> None:
+    for record in found.values():
+        best = max(record["search"], key=lambda point: point["ndcg@20"])
+        assert record["base_settings"] == {name: best[name] for name in best if name != "ndcg@20"}
+        assert record["config"]["base_settings"] == record["base_settings"]
+        assert record["epochs"][-1]["best_score"] == pytest.approx(
+            best["ndcg@20"]
+        )  # fewer users than searches take
+
+
+def test_lines_have_the_fields_of_runs(found: dict, runs: Path) -> None:
+    folder = Path(found["ease"]["run"]).parent.parent
+    lines = read_results(folder / "out.jsonl")
+    trained = json.loads((runs / "sparse" / "record.json").read_text())
+    only_trained = {"nmf", "mask", "export"}
+    for line in lines:
+        assert trained.keys() - line.keys() <= only_trained
+        assert line["split"] == trained["split"]
+        assert line["environment"]["packages"] == trained["environment"]["packages"]
+        assert line["test"].keys() == trained["test"].keys()
+    assert "| ease |" in markdown_table(lines)
+
+
+def test_compare_pairs_them_with_a_run(found: dict, ask: Callable, runs: Path) -> None:
+    compared = ask("compare", runs / "sparse", found["rp3beta"]["run"])
+    own = found["rp3beta"]["test"]["float"]["ndcg@20"]
+    assert compared[1]["metrics"]["ndcg@20"] == own
+    assert compared[1]["test"]["difference"] == pytest.approx(own - compared[0]["metrics"]["ndcg@20"])
+
+
+def test_a_second_call_measures_nothing_again(found: dict, ask: Callable, log: Path) -> None:
+    folder = Path(found["ease"]["run"]).parent.parent
+    again = ask("classics", log, "--runs", folder / "runs", "--out", folder / "out.jsonl", "--only", "ease")
+    assert again["ease"]["test_opened"] == found["ease"]["test_opened"]
+    assert len(read_results(folder / "out.jsonl")) == 4
+
+
+def test_the_table_for_people(found: dict, call: Callable, log: Path) -> None:
+    shown = call("classics", log, "--runs", Path(found["ease"]["run"]).parent, "--quiet").stdout
+    assert "popularity_exponent" in shown and f"{found['ease']['test']['float']['ndcg@20']:.4f}" in shown
+
+
+def test_users_held_out_whole_are_scored_from_what_is_given(ask: Callable, log: Path, tmp_path: Path) -> None:
+    words = ("--only", "popularity,rp3beta", "--protocol", "new-users", "--runs", tmp_path, "--quiet")
+    found = ask("classics", log, *words)
+    gained = found["rp3beta"]["test"]["float"]["ndcg@20"] - found["popularity"]["test"]["float"]["ndcg@20"]
+    assert gained > 0.1
+
+
+def test_mistakes(call: Callable, log: Path, tmp_path: Path) -> None:
+    wrong = call("classics", log, "--only", "knn", "--runs", tmp_path).exception
+    assert isinstance(wrong, SettingError) and "knn" in str(wrong)
+    pairs = tmp_path / "parts"
+    pairs.mkdir()
+    (pairs / "train.txt").write_text("0 0 1 2\n1 1 2 3\n")
+    (pairs / "test.txt").write_text("0 3\n1 0\n")
+    blind = call("classics", pairs, "--protocol", "public-full", "--runs", tmp_path / "runs").exception
+    assert isinstance(blind, DataError) and "validation" in str(blind)
