@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from method_toy import CHANCE, LISTED, train_toy
 
+from sparserec.errors import SettingError
 from sparserec.methods import METHODS, make_method
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.table import DenseTable, SparseTable
@@ -70,6 +71,38 @@ def test_variants_hold_the_budget_too(method: str, settings: dict[str, Any], tmp
     record = train_toy(tmp_path / "run", method, density=0.3, method_settings=settings).record
     assert record["parameters"] == round(0.3 * 168 * 24)
     assert record["test"]["float"][f"recall@{LISTED}"] > 4 * CHANCE
+
+
+@pytest.mark.parametrize("base", ["lightgcn", "history"])
+@pytest.mark.parametrize(
+    ("method", "settings"),
+    [
+        ("sparserec", {"init": "rotated"}),
+        ("sparserec", {"init": "uniform", "row_exponent": 0.5}),
+        ("static", {"init": "rotated", "row_exponent": 0.3}),
+        ("taper", {"exploring": {"init": "rotated"}}),
+    ],
+)
+def test_first_supports_hold_the_budget(
+    method: str, settings: dict[str, Any], base: str, tmp_path: Path
+) -> None:
+    finished = train_toy(tmp_path / "run", method, base, method_settings=settings)
+    shape = finished.prepared.context.shape()
+    assert finished.record["parameters"] == round(0.25 * shape.n_rows * shape.dim)
+    assert finished.record["test"]["float"][f"recall@{LISTED}"] > 4 * CHANCE
+    inner = settings.get("exploring", settings)
+    names = [phase["name"] for phase in finished.record["epochs"]]
+    assert names == (["rotate", "train"] if inner["init"] == "rotated" else ["train"])
+    assert not make_method(method, settings).sparse_state or inner["init"] != "rotated"
+    if base == "history" and "row_exponent" not in inner:
+        assert set(finished.table.row_sizes()) == {6}, "rows stay even while they explore"
+
+
+def test_even_rows_need_a_table_of_items(tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="rows=even needs a base whose users have no rows"):
+        train_toy(
+            tmp_path / "run", "sparserec", "lightgcn", method_settings={"init": "uniform", "rows": "even"}
+        )
 
 
 def test_dense_state_is_in_the_ledger(tmp_path: Path) -> None:

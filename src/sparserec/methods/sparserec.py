@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from sparserec.errors import SettingError
 from sparserec.exploration import (
     LargestScores,
     Reading,
@@ -22,15 +23,14 @@ from sparserec.exploration import (
     draw_candidates,
     explores_after,
     fill_support,
-    nmf_support,
     prune_and_regrow,
-    uniform_support,
 )
-from sparserec.methods.base import Context, Moment, Phase
-from sparserec.methods.exploring import SUPPORT
+from sparserec.exploration.even_rows import exchange_in_rows
+from sparserec.methods.base import Context, Moment, Phase, PhaseResult
+from sparserec.methods.first_table import Init, Rows, first_table, next_phase, rows_of
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
-from sparserec.table import SparseTable, Table
+from sparserec.table import DenseTable, SparseTable, Table
 
 CANDIDATES = 2  # purpose, so that draws from one seed are independent
 FILL_DEADLINE = 1 / 3
@@ -38,8 +38,14 @@ FILL_DEADLINE = 1 / 3
 
 
 class SparseRecSettings(Settings):
-    init: Literal["nmf", "uniform"] = "nmf"
+    init: Init = "nmf"
     """Where the support starts."""
+    rows: Rows | None = None
+    """Whether rows compete for entries when the support changes; None: only where users have rows too."""
+    row_exponent: float = Field(0.0, ge=0, le=1)
+    """Entries dealt to a row grow with its number of interactions to this power, where rows are even or init is rotated."""
+    dense_share: float = Field(0.5, gt=0)
+    """Length of the dense training that init rotated begins with, as a share of the recipe's."""
     growth: Literal["cumulative", "instantaneous"] = "cumulative"
     """Rank inactive entries by the gradient summed since the last exploration, or by the last batch's."""
     drop_fraction: float = Field(0.3, ge=0, lt=1)
@@ -64,16 +70,20 @@ class SparseRec(OneTraining):
     def __init__(self, settings: SparseRecSettings) -> None:
         self.settings = settings
         self.wants_factors = settings.nmf_iterations if settings.init == "nmf" else 0
+        self.sparse_state = settings.init != "rotated"
+
+    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        return next_phase(self.settings.init, self.settings.dense_share, context, done)
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        shape = context.shape()
-        target = active_target(shape, context.density)
-        if self.settings.init == "nmf":
-            assert context.factors is not None
-            support = nmf_support(shape, target, context.factors.load())
-        else:
-            support = uniform_support(shape, target, np.random.default_rng([context.seed, SUPPORT]))
-        table = SparseTable.create(shape, support, context.initial(context.dim))
+        settings, rows = self.settings, rows_of(self.settings.rows, context)
+        if rows == "even" and context.user_rows:
+            raise SettingError(
+                "method_settings.rows=even needs a base whose users have no rows, such as history"
+            )
+        table = first_table(context, phase, previous, settings.init, rows, settings.row_exponent)
+        if isinstance(table, DenseTable):
+            return table
         ratio = self._candidate_ratio(context)
         context.record("candidates", ratio=ratio, largest_ratio=(1.0 - context.density) / 2.0)
         self._new_candidates(context, table, 0)
@@ -91,7 +101,8 @@ class SparseRec(OneTraining):
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         """Fill up to the budget, then explore; an interval begins where the support last changed."""
-        assert isinstance(table, SparseTable)
+        if not isinstance(table, SparseTable):
+            return False
         target, interval = (
             active_target(table.shape, context.density),
             context.exploration_interval(moment.last_step),
@@ -118,6 +129,9 @@ class SparseRec(OneTraining):
             return False
         fraction = cosine_drop_fraction(moment.step, moment.last_step, self.settings.drop_fraction)
         growth = LargestScores.accumulated(table)
-        done = prune_and_regrow(table, fraction, moment.step, growth, keep_value=self.settings.keep_value)
+        if rows_of(self.settings.rows, context) == "even":
+            done = exchange_in_rows(table, fraction, moment.step, growth)
+        else:
+            done = prune_and_regrow(table, fraction, moment.step, growth, keep_value=self.settings.keep_value)
         context.record("explore", drop_fraction=fraction, **asdict(done))
         return True

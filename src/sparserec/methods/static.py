@@ -6,22 +6,22 @@ is where the factorisation is not zero, cut to the largest or filled up with ran
 
 from __future__ import annotations
 
-from typing import Literal
-
-import numpy as np
 from pydantic import Field
 
-from sparserec.exploration import active_target, fill_uniformly, nmf_support
-from sparserec.methods.base import Context, Phase
-from sparserec.methods.exploring import SUPPORT, uniform_table
+from sparserec.methods.base import Context, Phase, PhaseResult
+from sparserec.methods.first_table import Init, first_table, next_phase, rows_of
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
-from sparserec.table import SparseTable, Table
+from sparserec.table import Table
 
 
 class StaticSettings(Settings):
-    init: Literal["uniform", "nmf"] = "uniform"
+    init: Init = "uniform"
     """Where the support is."""
+    row_exponent: float = Field(0.0, ge=0, le=1)
+    """Entries dealt to a row grow with its number of interactions to this power, where rows are even or init is rotated."""
+    dense_share: float = Field(0.5, gt=0)
+    """Length of the dense training that init rotated begins with, as a share of the recipe's."""
     nmf_iterations: int = Field(50, ge=1)
     """Iterations of coordinate descent."""
 
@@ -33,13 +33,12 @@ class Static(OneTraining):
     def __init__(self, settings: StaticSettings) -> None:
         self.settings = settings
         self.wants_factors = settings.nmf_iterations if settings.init == "nmf" else 0
+        self.sparse_state = settings.init != "rotated"
+
+    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        return next_phase(self.settings.init, self.settings.dense_share, context, done)
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        if self.settings.init == "uniform":
-            return uniform_table(context)
-        assert context.factors is not None
-        shape = context.shape()
-        target = active_target(shape, context.density)
-        support = nmf_support(shape, target, context.factors.load())
-        support = fill_uniformly(shape, support, target, np.random.default_rng([context.seed, SUPPORT]))
-        return SparseTable.create(shape, support, context.initial(context.dim))
+        settings = self.settings
+        rows = rows_of(None, context)
+        return first_table(context, phase, previous, settings.init, rows, settings.row_exponent, filled=True)

@@ -16,7 +16,7 @@ from pydantic import Field, model_validator
 
 from sparserec.exploration import active_target
 from sparserec.exploration.by_row import mark_kept
-from sparserec.methods.base import Context, Moment, Phase
+from sparserec.methods.base import Context, Moment, Phase, PhaseResult
 from sparserec.methods.plain import OneTraining
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings
 from sparserec.settings import Settings
@@ -48,6 +48,10 @@ class Taper(OneTraining):
         self.settings = settings
         self.explorer = SparseRec(settings.exploring)
         self.wants_factors = self.explorer.wants_factors
+        self.sparse_state = self.explorer.sparse_state
+
+    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        return self.explorer.next_phase(context, done)
 
     def _wide(self, context: Context) -> Context:
         """What the explorer is told: a larger budget."""
@@ -57,7 +61,8 @@ class Taper(OneTraining):
         return self.explorer.start(self._wide(context), phase, previous)
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
-        assert isinstance(table, SparseTable)
+        if not isinstance(table, SparseTable):
+            return False
         settings, budget = self.settings, active_target(table.shape, context.density)
         done = moment.step / moment.last_step
         if done < settings.cut_from or table.parameters() < budget:

@@ -107,7 +107,7 @@ def limit_nmf(config: RunConfig, sizes: Sizes, limit: float = NMF_LIMIT) -> tupl
 def _steps_per_epoch(config: RunConfig, sizes: Sizes, base: Recommender) -> int:
     """Steps over all train edges, or over all users."""
     if isinstance(base, History):
-        return -(-sizes.trained_users // base.settings.users_per_batch)
+        return -(-sizes.trained_users // base.settings.batch_of(sizes.users))
     return -(-sizes.train // config.recipe.batch_size)
 
 

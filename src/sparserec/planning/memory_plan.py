@@ -91,7 +91,7 @@ def train_bytes(
 ) -> Ledger:
     """The ledger of a step, and what lives beside it."""
     if isinstance(base, History):
-        users = min(base.settings.users_per_batch, sizes.trained_users)
+        users = min(base.settings.batch_of(sizes.users), sizes.trained_users)
         entries = phase.table["values"] // 4 if "positions" in phase.table else None
         passing = step_bytes(users, sizes.items, phase.table_dim, entries)
         scratch = passing.pop("scratch")

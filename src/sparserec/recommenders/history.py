@@ -24,10 +24,14 @@ class HistorySettings(Settings):
     """Weight of an item in a history: its number of users to minus this. The graph's normalisation would be .5."""
     history_dropout: float = Field(0.0, ge=0, lt=1)
     """Share of a history left out of the user's vector in a training step; it is still to be predicted."""
-    users_per_batch: int = Field(256, ge=1)
-    """Users of a training step."""
+    users_per_batch: int | None = Field(None, ge=1)
+    """Users of a training step; None: 256, fewer where that would leave an epoch with fewer than 40 steps."""
     largest_softmax: int = Field(100_000_000, ge=1)
     """Items times users of a batch up to which the softmax runs over all items; beyond it over a sample of that size."""
+
+    def batch_of(self, n_users: int) -> int:
+        """Users of a training step where there are so many of them."""
+        return self.users_per_batch or min(256, max(32, n_users // 40))
 
 
 class History:

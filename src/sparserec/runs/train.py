@@ -196,7 +196,7 @@ def _record(
         },
         "seconds": {"prepare": prepared_seconds, "train": loop.state.seconds},
         "steps": loop.state.steps,
-        "cost": loop.state.steps / (config.recipe.epochs * prepared.sampler.steps_per_epoch),
+        "cost": loop.state.steps / (prepared.context.epochs * prepared.sampler.steps_per_epoch),
         "epochs": [asdict(result) for result in loop.state.done],
         "nmf": asdict(factors.info) if factors is not None else None,
         "mask": mask_stats(table, prepared.context.frequencies()),

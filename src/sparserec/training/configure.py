@@ -11,7 +11,7 @@ from sparserec.errors import SettingError
 from sparserec.methods import make_method
 from sparserec.recommenders import PRESETS, make_recommender
 from sparserec.training.config import RunConfig
-from sparserec.training.recipe import RECIPES
+from sparserec.training.recipe import RECIPE_OF_BASE, RECIPES
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -49,7 +49,8 @@ def expand_recipe(values: dict[str, Any]) -> dict[str, Any]:
     """`recipe = "paper"` and `recipe.preset` name a stored recipe; other recipe settings change it."""
     recipe = values.get("recipe", {})
     recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
-    preset = recipe.pop("preset", "default")
+    base = values.get("base", RunConfig.model_fields["base"].default)
+    preset = recipe.pop("preset", RECIPE_OF_BASE.get(base, "default"))
     if preset not in RECIPES:
         raise SettingError(f"unknown recipe {preset!r}; known: {', '.join(RECIPES)}")
     return {**values, "recipe": {**RECIPES[preset], **recipe}}

@@ -35,7 +35,8 @@ class Histories:
 
     def __init__(self, graph: Adjacency, settings: HistorySettings, seed: int) -> None:
         self.graph, self.settings, self.seed = graph, settings, seed
-        self.softmax_items = min(graph.n_items, max(1, settings.largest_softmax // settings.users_per_batch))
+        most = settings.largest_softmax // settings.batch_of(graph.n_users)
+        self.softmax_items = min(graph.n_items, max(1, most))
         self._all = np.arange(graph.n_items, dtype=np.int32), np.ones(graph.n_items, np.float32)
 
     @property

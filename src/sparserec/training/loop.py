@@ -191,7 +191,7 @@ class Loop:
         while state.step < last_step and state.early.waited < self.recipe.patience:
             began = time.perf_counter()
             epoch, index = divmod(state.step, per_epoch)
-            rate = self.recipe.rate(epoch + 1, phase.epochs, phase.learning_rate)
+            rate = self.recipe.rate_at(state.step, per_epoch, phase.epochs, phase.learning_rate)
             batch = self.sampler.batch(len(state.done) * EPOCHS_APART + epoch, index)
             loss = stepper.run(batch, state.step + 1, rate)
             _check_finite(loss, phase, epoch + 1, index + 1, rate)

@@ -108,7 +108,8 @@ def prepare(
         graph = graph_of(recommender, split.train)
         sampler = make_sampler(recommender, split.train, config.recipe, config.seed)
     context = Context(
-        train=split.train, dim=config.dim, density=config.density, epochs=config.recipe.epochs,
+        train=split.train, dim=config.dim, density=config.density,
+        epochs=config.recipe.length(sampler.steps_per_epoch),
         steps_per_epoch=sampler.steps_per_epoch, seed=config.seed, initial=_initial(recommender, split, config.seed),
         factors=factors, explorations=config.recipe.explorations, explore_every=config.recipe.explore_every,
         user_rows=recommender.user_rows,

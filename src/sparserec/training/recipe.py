@@ -13,6 +13,8 @@ from sparserec.settings import Settings
 class Recipe(Settings):
     epochs: int = Field(30, ge=1)
     """Length of a full training; schedules end here."""
+    least_steps: int = Field(0, ge=0)
+    """Updates that a training has at least: on a small log it has as many more epochs as that takes."""
     batch_size: int = Field(8000, ge=1)
     """Train edges per step."""
     batches: Literal["edges", "users"] = "edges"
@@ -21,6 +23,8 @@ class Recipe(Settings):
     """Learning rate of the first epoch. A search over trainings of tens of epochs chose it (docs/log.md)."""
     final_learning_rate: float | None = Field(8e-4, gt=0)
     """Reached geometrically in the last epoch; None: use rate_decay instead."""
+    rate_falls: Literal["epochs", "steps"] = "epochs"
+    """Whether the learning rate changes between epochs only, or with every step: trainings of few epochs want that."""
     rate_decay: float = Field(1.0, gt=0, le=1)
     """Factor per epoch when final_learning_rate is None."""
     rate_floor: float = Field(0.0, ge=0)
@@ -40,6 +44,16 @@ class Recipe(Settings):
     """Adam's own (coupled) weight decay on every table entry, the paper's words taken literally; bases decay the rows of
     the batch instead, which base_settings.decay=0 turns off. At the paper's 1e-4 nothing is learnt (docs/log.md)."""
 
+    def length(self, steps_per_epoch: int) -> int:
+        """Epochs of a full training on data of which an epoch has so many steps."""
+        return max(self.epochs, -(-self.least_steps // steps_per_epoch))
+
+    def rate_at(self, step: int, steps_per_epoch: int, epochs: int, first: float | None = None) -> float:
+        """Learning rate of an update (0 is the first) in a training of `epochs` that starts at `first`."""
+        if self.rate_falls == "epochs":
+            return self.rate(step // steps_per_epoch + 1, epochs, first)
+        return self.rate(step + 1, epochs * steps_per_epoch, first)
+
     def rate(self, epoch: int, epochs: int, first: float | None = None) -> float:
         """Learning rate of an epoch (1 is the first) in a training of `epochs` that starts at `first`."""
         first = self.learning_rate if first is None else first
@@ -57,14 +71,22 @@ _PAPER = {
     "epochs": 500, "learning_rate": 0.01, "final_learning_rate": None, "rate_decay": 0.995, "rate_floor": 5e-4,
     "explore_every": 5,
 }  # fmt: skip
+_HISTORY = {
+    "epochs": 8, "least_steps": 800, "learning_rate": 0.02, "final_learning_rate": 2e-4, "rate_falls": "steps",
+    "validate_every": 1,
+}  # fmt: skip
 RECIPES: dict[str, dict[str, Any]] = {
     "default": {},
+    "history": _HISTORY,
     "paper-rate": {"learning_rate": 0.01},
     "paper": _PAPER,
     "paper-yelp-lightgcn": {**_PAPER, "rate_decay": 0.99},
 }
 """`paper`: 500 epochs with the stated decays (.99 for LightGCN on Yelp2018), early stopping from epoch 300.
-`paper-rate`: its first learning rate in a training of any length."""
+`paper-rate`: its first learning rate in a training of any length. `history`: a softmax over all items learns from an
+epoch what takes a pairwise loss tens of them."""
+RECIPE_OF_BASE: dict[str, str] = {"history": "history"}
+"""The recipe of a base where none is named; of all others it is `default`."""
 
 
 @dataclass

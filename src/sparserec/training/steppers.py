@@ -39,7 +39,7 @@ class Steps(Protocol):
 def make_sampler(recommender: Recommender, train: Interactions, recipe: Recipe, seed: int) -> Batches:
     """Batches of a training; the size of those of users is a setting of their base."""
     if isinstance(recommender, History):
-        return UserSampler(train, recommender.settings.users_per_batch, seed)
+        return UserSampler(train, recommender.settings.batch_of(train.n_users), seed)
     draws = recommender.sampling
     return Sampler(
         train,

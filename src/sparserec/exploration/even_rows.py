@@ -1,0 +1,126 @@
+"""Supports in which every row has its own number of entries: dealt once, kept while exploring.
+
+Where a row is all there is of an item (users have none), a row that loses entries to others loses its item. Entries are
+then exchanged within rows: the smallest of a row for those of the same row with the largest gradient.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, prange
+
+from sparserec.exploration.growth import LargestScores
+from sparserec.exploration.prune_and_regrow import Exploration
+from sparserec.table import Shape, SparseTable
+
+ROWS_AT_ONCE = 1024
+
+
+def deal_entries(counts: np.ndarray, target: int, dim: int, exponent: float = 0.0) -> np.ndarray:
+    """Entries of each row, `target` in all: in proportion to counts^exponent, at least 1 where it can be, at most `dim`.
+
+    What rounding leaves goes to the rows that lost most by it, then to the most frequent ones.
+    """
+    n_rows = len(counts)
+    least = 1 if target >= n_rows else 0
+    weights = np.maximum(counts, 1).astype(np.float64) ** exponent
+    low, high = 0.0, dim / weights.min()
+    for _ in range(100):  # the scale at which clipped shares add up to the target
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if np.clip(middle * weights, least, dim).sum() < target else (low, middle)
+    shares = np.clip(high * weights, least, dim)
+    sizes = np.floor(shares + 1e-9).astype(np.int64)
+    order = np.lexsort((-counts, np.round(sizes - shares, 9)))
+    for rows in (order[sizes[order] < dim], order[sizes[order] > least]):
+        missing = target - int(sizes.sum())
+        sizes[rows[: abs(missing)]] += np.sign(missing)
+    return sizes
+
+
+def even_support(
+    shape: Shape,
+    sizes: np.ndarray,  # entries of each row
+    rng: np.random.Generator,
+    entries: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,  # (rows, columns, magnitudes > 0)
+) -> np.ndarray:
+    """Sorted positions of a table of one block: the largest given entries of every row, the rest drawn at random."""
+    assert len(shape.blocks) == 1
+    rows, columns, magnitudes = (np.empty(0, np.int32),) * 3 if entries is None else entries
+    order = np.argsort(rows, kind="stable")
+    rows, columns, magnitudes = rows[order], columns[order], magnitudes[order]
+    chosen = []
+    for first in range(0, shape.n_rows, ROWS_AT_ONCE):
+        last = min(first + ROWS_AT_ONCE, shape.n_rows)
+        scores = rng.random((last - first, shape.dim), np.float32) - 2.0  # below any given entry
+        part = slice(*np.searchsorted(rows, [first, last]))
+        scores[rows[part] - first, columns[part]] = magnitudes[part]
+        chosen.append(first * shape.dim + largest_of_rows(scores, sizes[first:last]))
+    return np.concatenate(chosen).astype(np.int32)
+
+
+def largest_of_rows(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Flat positions, ascending, of the sizes[j] largest scores of row j; of equal ones the first."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    taken = np.zeros(scores.shape, bool)
+    np.put_along_axis(taken, order, np.arange(scores.shape[1]) < sizes[:, None], axis=1)
+    return np.flatnonzero(taken)
+
+
+def exchange_in_rows(
+    table: SparseTable, drop_fraction: float, step: int, growth: LargestScores
+) -> Exploration:
+    """In every candidate row, drop the smallest entries and activate as many inactive ones with the largest scores.
+
+    Nothing dropped comes back at once, other rows stay as they are, and every row keeps its number of entries.
+    """
+    assert len(table.shape.blocks) == 1
+    dim, edges = table.shape.dim, np.stack([growth.rows, growth.rows + 1]).astype(np.int64) * table.shape.dim
+    first, last = np.searchsorted(table.positions, edges)
+    keep = np.ones(len(table.values), bool)
+    np.abs(growth.scores, out=growth.scores)
+    counts = np.minimum(np.floor(drop_fraction * (last - first) + 0.5), dim - (last - first)).astype(np.int64)
+    places = np.concatenate([[0], np.cumsum(counts)])
+    grown = np.empty(int(places[-1]), np.int32)
+    _exchange(
+        growth.rows, first, last, counts, places, table.positions, table.values, growth.scores, keep, grown
+    )
+    growth.release()
+    table.change_support(keep, [grown], step)
+    of_users = int(np.searchsorted(grown, table.shape.n_users * dim))
+    return Exploration(len(grown), len(grown), of_users, 0, len(table.values))
+
+
+@njit(cache=True, parallel=True)
+def _exchange(
+    rows: np.ndarray,
+    first: np.ndarray,  # entries of row rows[j]: first[j] .. last[j]
+    last: np.ndarray,
+    counts: np.ndarray,  # how many to exchange
+    places: np.ndarray,  # where their new positions go
+    positions: np.ndarray,
+    values: np.ndarray,
+    scores: np.ndarray,  # (rows, dim) overwritten
+    keep: np.ndarray,  # out
+    grown: np.ndarray,  # out, ascending
+) -> None:
+    dim = scores.shape[1]
+    for index in prange(len(rows)):
+        line, origin = scores[index], rows[index] * dim
+        for e in range(first[index], last[index]):
+            line[positions[e] - origin] = np.float32(-1.0)
+        for _ in range(counts[index]):
+            smallest = -1
+            for e in range(first[index], last[index]):
+                if keep[e] and (smallest < 0 or abs(values[e]) < abs(values[smallest])):
+                    smallest = e
+            keep[smallest] = False
+            best = 0
+            for column in range(1, dim):
+                if line[column] > line[best]:
+                    best = column
+            line[best] = np.float32(-2.0)  # marks it as grown
+        written = places[index]
+        for column in range(dim):
+            if line[column] == np.float32(-2.0):
+                grown[written] = origin + column
+                written += 1

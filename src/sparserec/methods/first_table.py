@@ -1,0 +1,83 @@
+"""Where a sparse table starts: a factorisation, a rotated dense table, or chance. Shared by the methods that have one."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from sparserec.exploration import active_target, fill_uniformly, nmf_support, uniform_support
+from sparserec.exploration.even_rows import deal_entries, even_support
+from sparserec.exploration.rotation import rotated_table
+from sparserec.methods.base import Context, Phase, PhaseResult
+from sparserec.methods.exploring import SUPPORT
+from sparserec.table import DenseTable, SparseTable, Table
+
+Init = Literal["nmf", "rotated", "uniform"]
+"""nmf: where a non-negative factorisation of the interactions is not zero. rotated: a dense table is trained for a short
+while and turned to the axes on which its rows are sparsest. uniform: drawn at random."""
+Rows = Literal["free", "even"]
+"""free: rows compete for the budget, as in the paper. even: every row has its own number of entries and keeps it."""
+DENSE = "rotate"
+
+
+def next_phase(init: Init, dense_share: float, context: Context, done: list[PhaseResult]) -> Phase | None:
+    """One training; before it a short dense one where the support comes from that."""
+    phases = [Phase("train", context.epochs)]
+    if init == "rotated":
+        epochs = max(1, round(dense_share * context.epochs))
+        phases = [Phase(DENSE, epochs, validated=False), Phase("train", context.epochs, scored_first=True)]
+    return phases[len(done)] if len(done) < len(phases) else None
+
+
+def rows_of(rows: Rows | None, context: Context) -> Rows:
+    """What was asked for; by itself, even rows where items are all there is."""
+    return rows or ("free" if context.user_rows else "even")
+
+
+def first_table(
+    context: Context,
+    phase: Phase,
+    previous: Table | None,
+    init: Init,
+    rows: Rows,
+    exponent: float = 0.0,
+    filled: bool = False,
+) -> SparseTable | DenseTable:
+    """The table of the phase; `filled`: a factorisation with fewer entries than the budget is filled up at random."""
+    if phase.name == DENSE:
+        return DenseTable.create(context.shape(), context.initial(context.dim))
+    shape, rng = context.shape(), np.random.default_rng([context.seed, SUPPORT])
+    target = active_target(shape, context.density)
+    if init == "rotated":
+        assert isinstance(previous, DenseTable)
+        sizes = deal_entries(np.concatenate(context.frequencies()), target, shape.dim, exponent)
+        table, report = rotated_table(previous, sizes, rng, unit=not context.user_rows)
+        context.record("rotate", **report)
+        return table
+    if rows == "even":
+        return _even_table(context, init, target, exponent, rng)
+    if init == "uniform":
+        support = uniform_support(shape, target, rng)
+    else:
+        assert context.factors is not None
+        support = nmf_support(shape, target, context.factors.load())
+        support = fill_uniformly(shape, support, target, rng) if filled else support
+    return SparseTable.create(shape, support, context.initial(context.dim))
+
+
+def _even_table(
+    context: Context, init: Init, target: int, exponent: float, rng: np.random.Generator
+) -> SparseTable:
+    """Values on a factorisation start positive: items that share a component are alike, whatever their other ones."""
+    shape, entries = context.shape(), None
+    sizes = deal_entries(np.concatenate(context.frequencies()), target, shape.dim, exponent)
+    if init == "nmf":
+        assert context.factors is not None
+        entries = context.factors.load().scaled_entries(shape.n_users)
+    table = SparseTable.create(
+        shape, [even_support(shape, sizes, rng, entries)], context.initial(context.dim)
+    )
+    if init == "nmf":
+        np.abs(table.values, out=table.values)
+    return table
