@@ -25,6 +25,10 @@ BASE_SETTINGS: dict[str, dict[str, Any]] = {
     "history": {"users_per_batch": 16},  # as many steps as the others have
 }
 
+METHOD_SETTINGS: dict[str, dict[str, Any]] = {
+    "dhe": {"learning_rate": 0.02},  # sixty steps are few for a network
+}
+
 
 def block_source(seed: int = 0) -> Source:
     """Every user has three quarters of the items of their block; the split withholds some of those."""
@@ -42,7 +46,8 @@ def block_source(seed: int = 0) -> Source:
 def config_of(method: str, base: str = "lightgcn", **changes: Any) -> RunConfig:
     """A short training on the toy."""
     values: dict[str, Any] = {
-        "method": method, "base": base, "base_settings": BASE_SETTINGS.get(base, {}), "dim": 24, "density": 0.25, "ks": (LISTED,), "checkpoint_every": 4,
+        "method": method, "base": base, "base_settings": BASE_SETTINGS.get(base, {}),
+        "method_settings": METHOD_SETTINGS.get(method, {}), "dim": 24, "density": 0.25, "ks": (LISTED,), "checkpoint_every": 4,
         "recipe": {"epochs": 12, "batch_size": 150, "learning_rate": 0.1, "final_learning_rate": 0.02},
     }  # fmt: skip
     return RunConfig.parse(values | changes)

@@ -6,11 +6,14 @@ from typing import Any
 
 from sparserec.errors import SettingError
 from sparserec.methods.base import Context, Method, Moment, Phase, PhaseResult, Validate, Validation
+from sparserec.methods.cerp import CERP, CERPSettings
 from sparserec.methods.dense import Dense, DenseSettings
+from sparserec.methods.dhe import DHE, DHESettings
 from sparserec.methods.dsl import DSL, DSLSettings
 from sparserec.methods.lottery import Lottery, LotterySettings
 from sparserec.methods.magnitude import Magnitude, MagnitudeSettings
 from sparserec.methods.pep import PEP, PEPSettings
+from sparserec.methods.presets import METHOD_PRESETS, with_preset
 from sparserec.methods.rigl import RigL, RigLSettings
 from sparserec.methods.small_dense import SmallDense, SmallDenseSettings
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings
@@ -29,19 +32,22 @@ METHODS: dict[str, tuple[type, type[Settings]]] = {
     "magnitude": (Magnitude, MagnitudeSettings),
     "lottery": (Lottery, LotterySettings),
     "pep": (PEP, PEPSettings),
+    "cerp": (CERP, CERPSettings),
+    "dhe": (DHE, DHESettings),
 }
 
 
 def make_method(name: str, settings: dict[str, Any] | None = None) -> Method:
-    """The named method with these settings; the rest are its defaults."""
+    """The named method with these settings, on top of a preset where one is named; the rest are its defaults."""
     if name not in METHODS:
         raise SettingError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
     kind, settings_kind = METHODS[name]
-    return kind(settings_kind.parse(settings or {}, f"settings of {name}"))
+    return kind(settings_kind.parse(with_preset(name, settings or {}), f"settings of {name}"))
 
 
 __all__ = [
     "METHODS",
+    "METHOD_PRESETS",
     "Context",
     "Method",
     "Moment",

@@ -23,7 +23,7 @@ from sparserec.exploration import active_target, largest_support
 from sparserec.methods.base import Context, Moment, Phase, PhaseResult
 from sparserec.methods.plain import Unchanging
 from sparserec.settings import Settings
-from sparserec.table import SparseTable, Table, ThresholdedTable, Thresholds
+from sparserec.table import InitialValues, Shape, SparseTable, Table, ThresholdedTable, Thresholds
 from sparserec.table.adam import BETA_1, BETA_2, EPSILON
 
 SHORTEST_TRAVEL = 8.0
@@ -59,7 +59,9 @@ class PEP(Unchanging):
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "search":
-            return self._search_table(context, phase.epochs * context.steps_per_epoch)
+            steps = phase.last_step(context.steps_per_epoch)
+            initial = context.initial(context.dim)
+            return search_table(context, self.settings, context.shape(), initial, context.density, steps)
         assert isinstance(previous, ThresholdedTable)
         target = active_target(previous.shape, context.density)
         support = margin_support(previous, target)
@@ -67,16 +69,6 @@ class PEP(Unchanging):
         same = sum(len(np.intersect1d(a, b, assume_unique=True)) for a, b in zip(support, by_size))
         context.record("support", same_as_magnitude=same / target)
         return SparseTable.create(previous.shape, support, context.initial(context.dim))
-
-    def _search_table(self, context: Context, steps: int) -> ThresholdedTable:
-        settings, initial = self.settings, context.initial(context.dim)
-        planned = max(1, round(settings.crossing * steps))
-        rate = settings.threshold_rate or max(0.01, SHORTEST_TRAVEL / planned)
-        goal = logit_of(typical_value(context) / settings.threshold_ceiling)
-        start = start_logit(goal, planned, rate, settings.threshold_decay)
-        context.record("thresholds", start=start, goal=goal, planned_step=planned, rate=rate)
-        thresholds = Thresholds(rate, settings.threshold_decay, settings.threshold_ceiling)
-        return ThresholdedTable.create(context.shape(), initial, start, thresholds)
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
         """End the search when the budget is met, or when its time is over."""
@@ -95,13 +87,27 @@ def margin_support(table: ThresholdedTable, target: int) -> list[np.ndarray]:
     return largest_support(table.shape, scores, target)
 
 
-def typical_value(context: Context) -> float:
+def search_table(
+    context: Context, settings: PEPSettings, shape: Shape, initial: InitialValues, density: float, steps: int
+) -> ThresholdedTable:
+    """A table whose thresholds will have risen to the typical value when the planned share of `steps` is over."""
+    planned = max(1, round(settings.crossing * steps))
+    rate = settings.threshold_rate or max(0.01, SHORTEST_TRAVEL / planned)
+    typical = typical_value(initial, shape, density, context.seed)
+    goal = logit_of(typical / settings.threshold_ceiling)
+    start = start_logit(goal, planned, rate, settings.threshold_decay)
+    context.record("thresholds", start=start, goal=goal, planned_step=planned, rate=rate)
+    thresholds = Thresholds(rate, settings.threshold_decay, settings.threshold_ceiling)
+    return ThresholdedTable.create(shape, initial, start, thresholds)
+
+
+def typical_value(initial: InitialValues, shape: Shape, density: float, seed: int) -> float:
     """The magnitude that a share `density` of the initial values exceeds."""
-    rng, shape = np.random.default_rng(context.seed), context.shape()
+    rng = np.random.default_rng(seed)
     rows = rng.integers(0, shape.n_rows, SAMPLED, dtype=np.int32)
     columns = rng.integers(0, shape.dim, SAMPLED, dtype=np.int32)
-    values = np.abs(context.initial(context.dim).at(rows, columns, shape.n_users))
-    return max(float(np.quantile(values, 1.0 - context.density)), 1e-6)
+    values = np.abs(initial.at(rows, columns, shape.n_users))
+    return max(float(np.quantile(values, 1.0 - density)), 1e-6)
 
 
 def logit_of(value: float) -> float:

@@ -1,6 +1,8 @@
 """Where parameters live and how they are updated."""
 
 from sparserec.table.base import EntryDropout, Shape, State, Table, Update
+from sparserec.table.composed import ComposedTable
+from sparserec.table.computed import ComputedTable
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger, total
@@ -11,10 +13,11 @@ from sparserec.table.thresholded import ThresholdedTable, Thresholds
 
 TABLES: dict[str, type] = {
     "sparse": SparseTable, "dense": DenseTable, "masked": MaskedTable, "thresholded": ThresholdedTable,
+    "composed": ComposedTable, "computed": ComputedTable,
 }  # fmt: skip
 """Kinds of tables that a file may hold."""
 
 __all__ = ["TABLES",
-    "Candidates", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "MaskedTable", "Shape", "SparseTable", "State", "Table",
+    "Candidates", "ComposedTable", "ComputedTable", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "MaskedTable", "Shape", "SparseTable", "State", "Table",
     "ThresholdedTable", "Thresholds", "Update", "byte_matched_dim", "total",
 ]  # fmt: skip

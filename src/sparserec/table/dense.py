@@ -41,7 +41,7 @@ class DenseTable(BlockWise):
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
         out.copy_(torch.from_numpy(self.values[block]))
         if dropout.rate > 0.0:
-            _drop(out.numpy(), self.shape.blocks[block][0], dropout.key, dropout.rate)
+            drop_block(out.numpy(), self.shape.blocks[block][0], dropout.key, dropout.rate)
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         sizes, roots = self.cohorts.step_sizes(update.step, update.learning_rate)
@@ -105,7 +105,8 @@ class DenseTable(BlockWise):
 
 
 @njit(cache=True, parallel=True)
-def _drop(block: np.ndarray, start: int, key: int, rate: float) -> None:
+def drop_block(block: np.ndarray, start: int, key: int, rate: float) -> None:
+    """Entry dropout on a dense (rows, width) block whose first column is `start`."""
     for row in prange(block.shape[0]):
         for column in range(block.shape[1]):
             block[row, column] *= dropout_factor(key, rate, row, start + column)
