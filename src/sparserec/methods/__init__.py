@@ -10,6 +10,8 @@ from sparserec.methods.cerp import CERP, CERPSettings
 from sparserec.methods.dense import Dense, DenseSettings
 from sparserec.methods.dhe import DHE, DHESettings
 from sparserec.methods.dsl import DSL, DSLSettings
+from sparserec.methods.evolution import SET, SETSettings
+from sparserec.methods.gse import GSE, GSESettings
 from sparserec.methods.lottery import Lottery, LotterySettings
 from sparserec.methods.magnitude import Magnitude, MagnitudeSettings
 from sparserec.methods.pep import PEP, PEPSettings
@@ -29,6 +31,8 @@ METHODS: dict[str, tuple[type, type[Settings]]] = {
     "taper": (Taper, TaperSettings),
     "dsl": (DSL, DSLSettings),
     "rigl": (RigL, RigLSettings),
+    "set": (SET, SETSettings),
+    "gse": (GSE, GSESettings),
     "magnitude": (Magnitude, MagnitudeSettings),
     "lottery": (Lottery, LotterySettings),
     "pep": (PEP, PEPSettings),

@@ -197,7 +197,7 @@ class ComputedTable:
         return arrays | {"buckets": np.array([hashes.buckets])}
 
     def load(self, state: State) -> None:
-        self.hashes = Hashes(*state["hashes"].copy(), int(state["buckets"][0]))
+        self.hashes = _stored_hashes(state)
         for part in ("weights", "first", "second"):
             tensors = getattr(self, part)
             for name, array in state.items():
@@ -208,7 +208,7 @@ class ComputedTable:
 
     @classmethod
     def revive(cls, shape: Shape, state: State) -> ComputedTable:
-        table = cls(shape, Hashes(*state["hashes"], int(state["buckets"][0])), {})
+        table = cls(shape, _stored_hashes(state), {})
         table.load(state)
         return table
 
@@ -239,7 +239,7 @@ class ComputedTable:
         """Matrices quantised row by row; scales, shifts and bias as float32, hash functions as the seed they come from."""
         matrices = [weight for weight in self.weights.values() if weight.ndim == 2]
         vectors = sum(weight.numel() for weight in self.weights.values() if weight.ndim == 1)
-        return sum(dense_bytes(*matrix.shape, bits) for matrix in matrices) + 4 * vectors + 8
+        return sum(dense_bytes(len(matrix), matrix.shape[1], bits) for matrix in matrices) + 4 * vectors + 8
 
     def quantised(self, bits: int) -> ComputedTable:
         twin = copy.copy(self)
@@ -251,6 +251,11 @@ class ComputedTable:
         }
         twin._hidden = twin._input = twin._slope = None
         return twin
+
+
+def _stored_hashes(state: State) -> Hashes:
+    factors, shifts, primes = state["hashes"].copy()
+    return Hashes(factors, shifts, primes, int(state["buckets"][0]))
 
 
 def _primes() -> np.ndarray:

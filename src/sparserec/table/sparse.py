@@ -32,6 +32,15 @@ class Candidates:
     cumulative: bool  # sum over steps, or the last step's gradient only
 
 
+@dataclass
+class Watched:
+    """Inactive entries whose gradient in the next batch is asked for."""
+
+    positions: np.ndarray  # int32, as those of the table
+    bounds: np.ndarray
+    gradient: np.ndarray  # float32, aligned with positions
+
+
 class SparseTable(BlockWise):
     """A table of which only the support is stored and trained."""
 
@@ -47,6 +56,7 @@ class SparseTable(BlockWise):
         self.ages = np.zeros(len(values), np.uint8)
         self.cohorts = Cohorts()
         self.candidates: Candidates | None = None
+        self.watched: Watched | None = None
 
     @classmethod
     def create(cls, shape: Shape, support: list[np.ndarray], initial: InitialValues) -> SparseTable:
@@ -82,6 +92,9 @@ class SparseTable(BlockWise):
         if self.candidates is not None:
             c = self.candidates
             _accumulate(grad, c.rows, c.cumulative, c.accumulated[:, start : start + width])
+        if (w := self.watched) is not None:
+            inside = slice(int(w.bounds[block]), int(w.bounds[block + 1]))
+            np.take(grad.reshape(-1), w.positions[inside], out=w.gradient[inside])
         sizes, roots = self.cohorts.step_sizes(update.step, update.learning_rate)
         update_sparse(
             self.positions[part], width, grad.reshape(-1), update.row_decay,
@@ -116,6 +129,14 @@ class SparseTable(BlockWise):
         if rows is not None:
             accumulated = np.zeros((len(rows), self.shape.dim), np.float32)
             self.candidates = Candidates(rows.astype(np.int32), accumulated, cumulative)
+
+    def watch(self, positions: list[np.ndarray] | None) -> None:
+        """Keep the gradient of these entries (ascending positions per block) in every batch; None stops it."""
+        self.watched = None
+        if positions is not None:
+            flat = np.concatenate(positions).astype(np.int32)
+            bounds = np.cumsum([0] + [len(block) for block in positions])
+            self.watched = Watched(flat, bounds, np.zeros(len(flat), np.float32))
 
     def change_support(
         self, keep: np.ndarray, grown: list[np.ndarray], step: int, values: np.ndarray | None = None
@@ -183,6 +204,11 @@ class SparseTable(BlockWise):
             state["candidates.rows"] = self.candidates.rows
             state["candidates.accumulated"] = self.candidates.accumulated
             state["candidates.cumulative"] = np.array([self.candidates.cumulative], np.uint8)
+        if self.watched is not None:  # its gradient is written by the next step before anyone reads it
+            state["candidates.watched"], state["candidates.bounds"] = (
+                self.watched.positions,
+                self.watched.bounds,
+            )
         return state
 
     def load(self, state: State) -> None:
@@ -194,7 +220,9 @@ class SparseTable(BlockWise):
         )
         self.bounds = state["bounds"].copy()
         self.cohorts = Cohorts([int(birth) for birth in state["births"]])
-        self.candidates = None
+        self.candidates = self.watched = None
+        if "candidates.watched" in state:
+            self.watch(np.split(state["candidates.watched"], state["candidates.bounds"][1:-1]))
         if "candidates.rows" in state:
             cumulative = bool(state["candidates.cumulative"][0])
             self.candidates = Candidates(
@@ -208,13 +236,15 @@ class SparseTable(BlockWise):
         return table
 
     def ledger(self) -> Ledger:
-        held = self.candidates
+        held, watched = self.candidates, self.watched
+        rows = 0 if held is None else held.rows.nbytes + held.accumulated.nbytes
         return {
             "positions": self.positions.nbytes,
             "values": self.values.nbytes,
             "moments": self.first.nbytes + self.second.nbytes,
             "ages": self.ages.nbytes,
-            "accumulated": 0 if held is None else held.rows.nbytes + held.accumulated.nbytes,
+            "accumulated": rows
+            + (0 if watched is None else watched.positions.nbytes + watched.gradient.nbytes),
         }
 
     def counted_numbers(self) -> int:
@@ -222,7 +252,7 @@ class SparseTable(BlockWise):
         one: K + card(A u S) + card(S). A gradient of the last batch alone is not kept twice."""
         held = self.candidates
         if held is None:
-            return 2 * self.parameters()
+            return 2 * self.parameters() + (0 if self.watched is None else len(self.watched.positions))
         sizes = self.row_sizes()
         sizes[held.rows] = self.shape.dim
         summed = held.accumulated.size if held.cumulative else 0
@@ -244,7 +274,7 @@ class SparseTable(BlockWise):
         rows, _, values = self.entries()
         twin = copy.copy(self)
         twin.values = quantise_entries(values, rows, self.shape.n_rows, bits)
-        twin.candidates = None
+        twin.candidates = twin.watched = None
         return twin
 
 

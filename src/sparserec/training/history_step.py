@@ -29,10 +29,14 @@ class HistoryStepper:
     sparse: SparseHistory | None = field(init=False, default=None)
     largest_batch: int = field(init=False, default=0)
     _row_decay: np.ndarray = field(init=False)
+    _every_row: tuple[np.ndarray, np.ndarray] = field(init=False)
 
     def __post_init__(self) -> None:
         self.histories = Histories(self.graph, self.recommender.settings, self.seed)
-        self._row_decay = np.full(self.table.shape.n_rows, self.weight_decay, np.float32)
+        n_rows = self.table.shape.n_rows
+        self._row_decay = np.full(n_rows, self.weight_decay, np.float32)
+        # The softmax is over all items: every row is in every batch.
+        self._every_row = np.arange(n_rows, dtype=np.int32), np.ones(n_rows, np.float32)
         if isinstance(self.table, SparseTable):
             self.sparse = SparseHistory(self.table)
 
@@ -40,6 +44,7 @@ class HistoryStepper:
         """Update the table with one batch of users; returns the loss before the update."""
         table, batch = self.table, self.histories.batch(users, step)
         self.largest_batch = max(self.largest_batch, len(users))
+        own_loss = table.begin_step(*self._every_row)
         penalty = table.ego_penalty(self._row_decay) if self.weight_decay else 0.0
         update = Update(step, learning_rate, self._row_decay)
         if self.sparse is not None and not _wants_last_gradient(self.sparse.table):
@@ -49,7 +54,7 @@ class HistoryStepper:
             loss, gradient = dense_gradient(table, batch)
             table.receive(0, gradient, update)
         table.finish_step(update)
-        return loss + penalty
+        return loss + penalty + own_loss
 
     def ledger(self) -> Ledger:
         """Bytes of a step by role, the table's included."""
@@ -76,4 +81,4 @@ def step_bytes(users: int, n_items: int, dim: int, entries: int | None) -> Ledge
 
 def _wants_last_gradient(table: SparseTable) -> bool:
     """Whether every candidate's gradient of every batch is asked for: then whole rows are made anyway."""
-    return table.candidates is not None and not table.candidates.cumulative
+    return table.watched is not None or (table.candidates is not None and not table.candidates.cumulative)
