@@ -1,0 +1,103 @@
+"""Rates by halving: short trainings of every rate, the best two in full, the winner measured on the test set.
+
+A `[[search]]` of a queue file has a `name`, `rates`, optional `short_epochs` (3), `finish` (2) and `priority`, and the
+settings of a run. It unfolds into runs as their results come in, so a stopped queue goes on where it was:
+
+    NAME@RATE-short   every rate, whole trainings of `short_epochs`; while the best is the smallest or the largest rate,
+                      half or twice that rate is tried too
+    NAME@RATE         the best `finish` of them at the recipe's length, test set closed
+    NAME              the best of these by validation, its test set opened: no second training
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sparserec.errors import SettingError
+
+MOST_RATES = 8
+"""A search whose edge still wins after so many rates ends there."""
+
+
+@dataclass(frozen=True)
+class Search:
+    """Which rates to try, and how."""
+
+    name: str
+    rates: tuple[float, ...]
+    short_epochs: int
+    finish: int
+
+    @classmethod
+    def parse(cls, entry: dict[str, Any], where: str) -> Search:
+        """Takes its own keys out of a `[[search]]`; what is left are settings of its runs."""
+        name, rates = entry.pop("name", None), entry.pop("rates", None)
+        short, finish = entry.pop("short_epochs", 3), entry.pop("finish", 2)
+        if not name or not isinstance(rates, list) or len(rates) < 2 or not all(rate > 0 for rate in rates):
+            raise SettingError(f"{where}: a search needs a name and two or more rates above 0 (got {name!r}, {rates!r})")
+        if short < 1 or finish < 1:
+            raise SettingError(f"{where}: search {name!r}: short_epochs and finish must be at least 1")
+        return cls(name, tuple(sorted(set(rates))), short, finish)
+
+
+@dataclass(frozen=True)
+class Step:
+    """One run of a search."""
+
+    name: str
+    changes: dict[str, Any]
+    """What it has that the search's settings have not."""
+    opens: str | None = None
+    """Nothing is trained: the test set of this finished run is opened."""
+
+
+def unfold(search: Search, scores: dict[str, float | None]) -> list[Step]:
+    """The runs known so far. `scores` are validation scores of finished runs by name, None of failed ones."""
+    rates = list(search.rates)
+    while _finished(search, rates, scores, short=True) and len(rates) < MOST_RATES:
+        best = _ranked(search, rates, scores, short=True)[0]
+        if best == rates[-1]:
+            rates.append(2 * best)
+        elif best == rates[0]:
+            rates.insert(0, best / 2)
+        else:
+            break
+    steps = [_short(search, rate) for rate in rates]
+    if not _finished(search, rates, scores, short=True):
+        return steps
+    chosen = _ranked(search, rates, scores, short=True)[: search.finish]
+    steps += [_full(search, rate) for rate in chosen]
+    if _finished(search, chosen, scores, short=False):
+        winner = _ranked(search, chosen, scores, short=False)[0]
+        if scores[_name(search, winner, short=False)] is not None:
+            steps.append(Step(search.name, {}, opens=_name(search, winner, short=False)))
+    return steps
+
+
+def _name(search: Search, rate: float, short: bool) -> str:
+    return f"{search.name}@{rate:g}{'-short' if short else ''}"
+
+
+def _short(search: Search, rate: float) -> Step:
+    epochs = search.short_epochs
+    recipe = {"learning_rate": rate, "epochs": epochs, "validate_every": epochs}
+    return Step(_name(search, rate, short=True), {"recipe": recipe, "open_test": False})
+
+
+def _full(search: Search, rate: float) -> Step:
+    return Step(_name(search, rate, short=False), {"recipe": {"learning_rate": rate}, "open_test": False})
+
+
+def _finished(search: Search, rates: list[float], scores: dict[str, float | None], short: bool) -> bool:
+    return all(_name(search, rate, short) in scores for rate in rates)
+
+
+def _ranked(search: Search, rates: list[float], scores: dict[str, float | None], short: bool) -> list[float]:
+    """Best first; a rate whose training failed comes last, of equal ones the smaller rate first."""
+
+    def key(rate: float) -> tuple[float, float]:
+        score = scores[_name(search, rate, short)]
+        return (float("-inf") if score is None else score, -rate)
+
+    return sorted(rates, key=key, reverse=True)

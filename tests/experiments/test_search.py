@@ -1,0 +1,60 @@
+"""How a search of rates unfolds: shorts, an edge that wins, finals, one opened test set."""
+
+from __future__ import annotations
+
+import pytest
+
+from sparserec.errors import SettingError
+from sparserec.experiments.search import MOST_RATES, Search, unfold
+
+FOUR = Search("cerp", (0.04, 0.08, 0.16, 0.32), 3, 2)
+
+
+def names(search: Search, scores: dict[str, float | None]) -> list[str]:
+    return [step.name for step in unfold(search, scores)]
+
+
+def shorts(scores: dict[float, float | None]) -> dict[str, float | None]:
+    return {f"cerp@{rate:g}-short": score for rate, score in scores.items()}
+
+
+def test_every_rate_is_tried_shortly_first() -> None:
+    assert names(FOUR, {}) == [f"cerp@{rate}-short" for rate in ("0.04", "0.08", "0.16", "0.32")]
+    assert unfold(FOUR, {})[0].changes == {
+        "recipe": {"learning_rate": 0.04, "epochs": 3, "validate_every": 3}, "open_test": False,
+    }  # fmt: skip
+    assert len(names(FOUR, shorts({0.04: 0.1, 0.08: 0.2}))) == 4, "none in full before all are known"
+
+
+def test_the_best_two_finish_and_the_winner_is_opened_without_training() -> None:
+    scores = shorts({0.04: 0.1, 0.08: 0.3, 0.16: 0.2, 0.32: 0.05})
+    assert names(FOUR, scores)[4:] == ["cerp@0.08", "cerp@0.16"]
+    assert unfold(FOUR, scores)[4].changes == {"recipe": {"learning_rate": 0.08}, "open_test": False}
+    scores |= {"cerp@0.08": 0.4, "cerp@0.16": 0.5}
+    last = unfold(FOUR, scores)[-1]
+    assert (last.name, last.opens) == ("cerp", "cerp@0.16")
+
+
+@pytest.mark.parametrize(("edge", "next_rate"), [(0.32, "0.64"), (0.04, "0.02")])
+def test_an_edge_that_wins_is_extended_until_it_does_not(edge: float, next_rate: str) -> None:
+    known: dict[float, float | None] = {rate: 0.1 for rate in FOUR.rates} | {edge: 0.4}
+    assert f"cerp@{next_rate}-short" in names(FOUR, shorts(known)) and len(names(FOUR, shorts(known))) == 5
+    known[float(next_rate)] = 0.3
+    finals = names(FOUR, shorts(known))[5:]
+    assert finals == [f"cerp@{edge:g}", f"cerp@{next_rate}"]
+    rising: dict[float, float | None] = {0.04 * 2**power: 0.1 * power for power in range(20)}
+    assert len([name for name in names(FOUR, shorts(rising)) if "short" in name]) == MOST_RATES
+
+
+def test_a_failed_training_is_the_worst_and_failed_finals_open_nothing() -> None:
+    scores = shorts({0.04: 0.1, 0.08: 0.3, 0.16: 0.2, 0.32: None})
+    assert names(FOUR, scores)[4:] == ["cerp@0.08", "cerp@0.16"]
+    assert names(FOUR, scores | {"cerp@0.08": None, "cerp@0.16": 0.2})[-1] == "cerp"
+    assert names(FOUR, scores | {"cerp@0.08": None, "cerp@0.16": None})[-1] == "cerp@0.16"
+
+
+def test_mistakes_are_named() -> None:
+    with pytest.raises(SettingError, match=r"queue.toml: a search needs a name and two or more rates"):
+        Search.parse({"name": "x", "rates": [0.1]}, "queue.toml")
+    entry = {"name": "x", "rates": [0.2, 0.1], "method": "dense"}
+    assert Search.parse(entry, "queue.toml").rates == (0.1, 0.2) and entry == {"method": "dense"}
