@@ -13,6 +13,7 @@ import pytest
 
 from sparserec.errors import DataError, SettingError
 from sparserec.experiments import queue as queues
+from sparserec.experiments import search
 from sparserec.experiments.figures import draw_sizes
 from sparserec.experiments.queue import read_queue, read_queues, run_queue
 from sparserec.experiments.results import append_result, finished_names, markdown_table, read_results
@@ -187,3 +188,27 @@ def test_a_dense_run_of_the_queue_is_used_once_it_is_there(queue_file: Path) -> 
     assert "taken_from" in events["pruned"] and "taken_from" not in events["too-early"]
     rows = {row["name"]: row for row in read_results(queue_file.parent / "out.jsonl")}
     assert rows["pruned"]["test"] == rows["too-early"]["test"]
+
+
+def test_a_search_tries_rates_finishes_the_best_and_opens_one_test_set(
+    queue_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "MOST_RATES", 2)  # an edge that wins would be extended
+    queue_file.write_text(
+        TINY.split("[[run]]")[0].replace("epochs = 1,", "epochs = 2,")
+        + '[[search]]\nname = "small"\npriority = 3\nrates = [0.01, 0.04]\nshort_epochs = 1\nfinish = 1\n'
+    )
+    assert [run.name for run in read_queue(queue_file)] == ["small@0.01-short", "small@0.04-short"]
+    assert run_queue([queue_file], threads=1) == 0
+    rows = read_results(queue_file.parent / "out.jsonl")
+    shorts, (full, opened) = rows[:-2], rows[-2:]
+    assert {row["name"].endswith("-short") and row["epochs"][0]["epochs"] == 1 for row in shorts} == {True}
+    best = max(
+        shorts, key=lambda row: (row["epochs"][-1]["best_score"], -row["config"]["recipe"]["learning_rate"])
+    )
+    assert full["name"] == best["name"].removesuffix("-short") and full["epochs"][0]["epochs"] == 2
+    assert all(row["test"] == {} and row["test_opened"] is None for row in [*shorts, full])
+    assert opened["name"] == "small" and opened["test_opened"] is not None
+    assert opened["config"] == full["config"] and opened["test"]["float"]["ndcg@20"] > 0
+    assert (queue_file.parent / "runs" / full["name"] / "per_user.npz").exists()
+    assert not (queue_file.parent / "runs" / "small").exists(), "nothing was trained for it"

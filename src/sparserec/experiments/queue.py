@@ -2,8 +2,8 @@
 
 A queue file is TOML: `results` (a JSONL file), `runs` (a folder), `[defaults]` settings, and `[[run]]` tables with a
 `name`, an optional `priority` (higher first), an optional `dense_run` (a run folder, relative to the file; used once
-that run is finished) and settings that override the defaults. Each run is a child process, so that its memory is its
-own. When a benchmark takes the lock the child is asked to stop, writes a checkpoint, and is resumed later.
+that run is finished) and settings that override the defaults; `[[search]]` tables (experiments/search.py) unfold into
+runs. Each run is a child process, so that its memory is its own. When a benchmark takes the lock the child is asked to stop, writes a checkpoint, and is resumed later.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sparserec.errors import SettingError, SparserecError
 from sparserec.experiments.lock import holder
-from sparserec.experiments.results import append_result, finished_names
+from sparserec.experiments.results import append_result, finished_names, validation_scores
+from sparserec.experiments.search import Search, unfold
 from sparserec.files import write_text
 from sparserec.process import StopSignals
 
@@ -37,6 +38,8 @@ class QueuedRun:
     folder: Path
     results: Path
     dense_run: Path | None = None
+    opens: Path | None = None
+    """Nothing is trained: the test set of this finished run is opened, and its record is the result."""
 
     @property
     def log(self) -> Path:
@@ -44,46 +47,61 @@ class QueuedRun:
         return self.folder.parent / f"{self.name}.log"
 
 
-def read_queue(path: Path) -> list[QueuedRun]:
-    """Runs in the order they will be trained."""
-    from sparserec.training.configure import build_config, merge, read_toml
+@dataclass(frozen=True)
+class QueueFile:
+    """Where the runs of a file and their results go, and the settings they share."""
+
+    path: Path
+    runs: Path
+    results: Path
+    defaults: dict[str, Any]
+
+    def run(self, entry: dict[str, Any], opens: str | None = None) -> QueuedRun:
+        """One run; a mistake in its settings shows here, before hours of training and not after."""
+        from sparserec.training.configure import build_config, merge
+
+        entry = dict(entry)
+        name, priority = entry.pop("name"), entry.pop("priority", 0)
+        dense = entry.pop("dense_run", None)
+        settings = merge(self.defaults, entry)
+        build_config(settings, f"{self.path}: run {name!r}")
+        dense_run = None if dense is None else self.path.parent / dense
+        opened = None if opens is None else self.runs / opens
+        return QueuedRun(name, priority, settings, self.runs / name, self.results, dense_run, opened)
+
+
+def read_queue(path: Path, failed: Collection[str] = ()) -> list[QueuedRun]:
+    """Runs in the order they will be trained; names of `failed` ones matter to searches."""
+    from sparserec.training.configure import merge, read_toml
 
     values = read_toml(path)
-    unknown = set(values) - {"results", "runs", "defaults", "run"}
+    unknown = set(values) - {"results", "runs", "defaults", "run", "search"}
     if unknown or "results" not in values:
         raise SettingError(
-            f"{path}: needs results, and may hold runs, defaults and [[run]]; not {sorted(unknown)}"
+            f"{path}: needs results, and may hold runs, defaults, [[run]] and [[search]]; not {sorted(unknown)}"
         )
     base = path.parent
-    queue, seen = [], set()
+    file = QueueFile(
+        path, base / values.get("runs", "../runs"), base / values["results"], values.get("defaults", {})
+    )
+    queue = []
     for number, entry in enumerate(values.get("run", []), 1):
-        entry = dict(entry)
-        name, priority, dense = (
-            entry.pop("name", None),
-            entry.pop("priority", 0),
-            entry.pop("dense_run", None),
-        )
-        if not name or name in seen:
+        name = entry.get("name")
+        if not name or name in {run.name for run in queue}:
             raise SettingError(f"{path}: run {number} needs a name of its own (got {name!r})")
-        seen.add(name)
-        settings = merge(values.get("defaults", {}), entry)
-        build_config(settings, f"{path}: run {name!r}")  # a mistake shows before hours of training, not after
-        queue.append(
-            QueuedRun(
-                name,
-                priority,
-                settings,
-                base / values.get("runs", "../runs") / name,
-                base / values["results"],
-                None if dense is None else base / dense,
-            )
-        )
+        queue.append(file.run(entry))
+    for entry in values.get("search", []):
+        settings = dict(entry)
+        search = Search.parse(settings, str(path))
+        scores = validation_scores(file.results) | dict.fromkeys(failed)
+        for step in unfold(search, scores):
+            queue.append(file.run(merge(settings, {"name": step.name, **step.changes}), step.opens))
     return sorted(queue, key=lambda run: -run.priority)
 
 
-def read_queues(paths: Sequence[Path]) -> list[QueuedRun]:
+def read_queues(paths: Sequence[Path], failed: Collection[str] = ()) -> list[QueuedRun]:
     """Runs of several files as one queue: by priority, then in the order of the files."""
-    return sorted((run for path in paths for run in read_queue(path)), key=lambda run: -run.priority)
+    return sorted((run for path in paths for run in read_queue(path, failed)), key=lambda run: -run.priority)
 
 
 def run_queue(
@@ -94,7 +112,7 @@ def run_queue(
     while True:
         waiting = [
             run
-            for run in read_queues(paths)
+            for run in read_queues(paths, {folder.name for folder in failed})
             if run.folder not in failed
             and run.name not in finished_names(run.results)
             and (only is None or only in run.name)
@@ -114,23 +132,17 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
     settings = run.folder.parent / f"{run.name}.json"
     write_text(settings, json.dumps(run.settings))
     dense = run.dense_run if run.dense_run is not None and (run.dense_run / "record.json").exists() else ""
-    command = [
-        sys.executable,
-        "-m",
-        "sparserec.runs.child",
-        str(settings),
-        str(run.folder),
-        data_dir or "",
-        str(threads or 0),
-        str(dense),
-    ]
+    words = [str(settings), str(run.folder), data_dir or "", str(threads or 0), str(dense)]
+    if run.opens is not None:
+        words = ["--open", str(run.opens), str(threads or 0)]
+    command = [sys.executable, "-m", "sparserec.runs.child", *words]
     while True:
         _wait_for_benchmark()
         with run.log.open("a", encoding="utf-8") as log:
             child = subprocess.Popen(command, stdout=log, stderr=log)
             stopped = _watch(child)
         if child.returncode == 0 and not stopped:
-            record = json.loads((run.folder / "record.json").read_text(encoding="utf-8"))
+            record = json.loads(((run.opens or run.folder) / "record.json").read_text(encoding="utf-8"))
             append_result(run.results, run.name, record)
             return True
         if not stopped:

@@ -30,6 +30,11 @@ def finished_names(path: Path) -> set[str]:
     return {result["name"] for result in read_results(path)}
 
 
+def validation_scores(path: Path) -> dict[str, float | None]:
+    """Best validation score of each run of a result file."""
+    return {result["name"]: result["epochs"][-1]["best_score"] for result in read_results(path)}
+
+
 def append_result(path: Path, name: str, record: dict[str, Any]) -> None:
     """Add a finished run under its name in the queue; folders of this machine are left out of file names."""
     data = {**record["data"], "files": [Path(file).name for file in record["data"]["files"]]}

@@ -35,7 +35,9 @@ class Search:
         name, rates = entry.pop("name", None), entry.pop("rates", None)
         short, finish = entry.pop("short_epochs", 3), entry.pop("finish", 2)
         if not name or not isinstance(rates, list) or len(rates) < 2 or not all(rate > 0 for rate in rates):
-            raise SettingError(f"{where}: a search needs a name and two or more rates above 0 (got {name!r}, {rates!r})")
+            raise SettingError(
+                f"{where}: a search needs a name and two or more rates above 0 (got {name!r}, {rates!r})"
+            )
         if short < 1 or finish < 1:
             raise SettingError(f"{where}: search {name!r}: short_epochs and finish must be at least 1")
         return cls(name, tuple(sorted(set(rates))), short, finish)

@@ -1,4 +1,4 @@
-"""Child process of the queue: one training from a settings file into a run folder."""
+"""Child process of the queue: one training from a settings file into a run folder, or the test set of a finished run."""
 
 from __future__ import annotations
 
@@ -30,5 +30,20 @@ def main(settings_path: str, folder: str, data_dir: str, threads: str, dense_run
     return 0
 
 
+def open_finished(folder: str, threads: str) -> int:
+    """Open the test set of a finished run."""
+    from sparserec.errors import SparserecError
+    from sparserec.process import use_threads
+    from sparserec.runs.measure import open_later
+
+    use_threads(int(threads) or None)
+    try:
+        open_later(Path(folder))
+    except SparserecError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:6]))
+    sys.exit(open_finished(*sys.argv[2:4]) if sys.argv[1] == "--open" else main(*sys.argv[1:6]))
