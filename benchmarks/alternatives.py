@@ -170,10 +170,10 @@ def installed_bytes(packages: tuple[str, ...]) -> int:
 
 def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     """All files of one run, each with bytes and test quality on the same users."""
-    from sparserec.runs.folder import reopen
+    from sparserec.runs.trained import open_run
     from sparserec.vectors import encoded_quality, make_vectors, popularity_quality
 
-    run = reopen(folder)
+    run = open_run(folder)
     vectors, truth = make_vectors(run.recommender, run.graph, run.table), some_users(run.split.test, count)
     dim = vectors.items.shape[1]
     same = {"run": folder.name, "model": model_name(run.config.method, dim, run.config.density), "dim": dim}

@@ -28,7 +28,7 @@ from sparserec import device
 from sparserec.evaluation import top_items
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.export import Encoding, ExportOptions, export_run
-from sparserec.runs.folder import Trained, reopen
+from sparserec.runs.trained import Trained, open_run
 from sparserec.vectors import Vectors, encoded_quality, make_vectors, popularity_quality
 
 JS = Path(__file__).resolve().parents[1] / "js"
@@ -227,7 +227,7 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
-    run = reopen(options.run)
+    run = open_run(options.run)
     vectors = make_vectors(run.recommender, run.graph, run.table)
     float_quality = encoded_quality(vectors, None, run.split, run.split.test, True)
     rows: list[dict[str, Any]] = [{"file": "float", **_flat(float_quality)}]

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from sparserec.experiments.lock import benchmark_lock
-from sparserec.memory import peak_of, resident_bytes
+from sparserec.memory import PhasePeaks, resident_bytes
 
 __all__ = ["Measurement", "Pairs", "arguments", "batches", "benchmark_lock", "read_pairs", "run", "toy_pairs"]
 
@@ -68,8 +68,7 @@ def batches(pairs: Pairs, size: int, count: int, seed: int = 0) -> Iterator[Batc
 class Measurement:
     """Seconds and peak memory above the baseline, phase by phase."""
 
-    baseline: int
-    peaks: dict[str, int] = field(default_factory=dict)
+    peaks: PhasePeaks = field(default_factory=PhasePeaks)
     seconds: dict[str, float] = field(default_factory=dict)
 
     @contextmanager
@@ -77,7 +76,7 @@ class Measurement:
         """Measure one phase; entering a phase again keeps its highest peak and adds its seconds."""
         gc.collect()
         start = time.perf_counter()
-        with peak_of(self.peaks, name, self.baseline):
+        with self.peaks.phase(name):
             yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - start
 
@@ -136,7 +135,7 @@ def _line(
         "step_seconds_range": [round(min(times), 4), round(max(times), 4)],
         "triples_per_second": round(options.batch / typical),
         "epoch_seconds": round(len(pairs.users) / options.batch * typical, 1),
-        "peak_mb": {phase: round(peak / 1e6, 1) for phase, peak in measured.peaks.items()},
+        "peak_mb": {phase: round(peak / 1e6, 1) for phase, peak in measured.peaks.bytes.items()},
         "phase_seconds": {phase: round(seconds, 2) for phase, seconds in measured.seconds.items()},
         "losses": [round(loss, 5) for loss in losses],
         "threads": torch.get_num_threads(),

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 _STATUS = Path("/proc/self/status")
@@ -120,13 +120,34 @@ def return_large_blocks() -> None:
             option(-3, LARGE_BLOCK)  # M_MMAP_THRESHOLD
 
 
-@contextmanager
-def peak_of(results: dict[str, int], phase: str, baseline: int) -> Iterator[None]:
-    """Record in `results[phase]` the largest peak above `baseline` seen in this phase, over all its visits."""
-    with PeakMeter() as meter:
-        yield
-    give_back()
-    results[phase] = max(results.get(phase, 0), meter.peak - baseline)
+class PhasePeaks:
+    """Peak bytes of each phase of a run above what the process held when measuring began.
+
+    A phase may be visited often (the largest visit counts) and inside another one, which is not charged with it.
+    """
+
+    def __init__(self) -> None:
+        self.bytes: dict[str, int] = {}
+        self._before = resident_bytes()
+        self._open: PeakMeter | None = None
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Measure what happens inside."""
+        around = self._open
+        with around.paused() if around is not None else nullcontext():
+            try:
+                with PeakMeter() as meter:
+                    self._open = meter
+                    yield
+            finally:
+                self._open = around
+            give_back()
+            self.at_least(name, meter.peak - self._before)
+
+    def at_least(self, name: str, size: int) -> None:
+        """A phase took this much somewhere."""
+        self.bytes[name] = max(self.bytes.get(name, 0), size)
 
 
 def free_bytes() -> int | None:

@@ -16,7 +16,7 @@ from sparserec.experiments import queue as queues
 from sparserec.experiments import search
 from sparserec.experiments.figures import draw_sizes
 from sparserec.experiments.queue import read_queue, read_queues, run_queue
-from sparserec.experiments.results import append_result, finished_names, markdown_table, read_results
+from sparserec.experiments.results import finished_names, markdown_table, read_results
 
 TINY = """
 results = "out.jsonl"
@@ -165,8 +165,7 @@ def test_mistakes_in_a_queue_are_named(tmp_path: Path, text: str, message: str) 
 
 def test_a_damaged_result_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
-    append_result(path, "a", {"data": {"files": []}})
-    path.write_text(path.read_text() + '{"name": "b"\n')
+    path.write_text('{"name": "a"}\n{"name": "b"\n')
     with pytest.raises(DataError, match="line 2"):
         read_results(path)
 

@@ -15,8 +15,8 @@ from sparserec.errors import SettingError
 from sparserec.evaluation import top_items
 from sparserec.export import Encoding, ExportOptions, export_run
 from sparserec.recommenders import RECOMMENDERS
-from sparserec.runs.folder import Trained, reopen
 from sparserec.runs.train import train_run
+from sparserec.runs.trained import Trained, open_run
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import Recipe
 from sparserec.units import parse_size
@@ -45,7 +45,7 @@ def train(
         recipe=Recipe(epochs=2, batch_size=200, validate_every=1),
     )  # fmt: skip
     train_run(config, folder, source=city(text_ids))
-    return reopen(folder)
+    return open_run(folder)
 
 
 @pytest.fixture(scope="module")

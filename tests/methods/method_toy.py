@@ -10,8 +10,7 @@ import numpy as np
 from sparserec.data import Interactions
 from sparserec.data.source import ReadReport, Source
 from sparserec.methods import Context
-from sparserec.planning.plan import Wishes
-from sparserec.runs.train import Finished, Input, plan_and_train
+from sparserec.runs.train import Finished, Input, train_run
 from sparserec.table import InitialValues, Shape
 from sparserec.training.config import RunConfig
 
@@ -56,7 +55,7 @@ def config_of(method: str, base: str = "lightgcn", **changes: Any) -> RunConfig:
 def train_toy(folder: Path, method: str, base: str = "lightgcn", **changes: Any) -> Finished:
     """Train a method on the toy into a folder, through the entrance that `sparserec train` uses."""
     config = config_of(method, base, **changes)
-    return plan_and_train(config, Input(block_source()), Wishes(), folder, quiet=True)
+    return train_run(config, folder, Input(block_source()))
 
 
 def small_context(shape: Shape, density: float, **changes: Any) -> Context:

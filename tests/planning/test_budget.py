@@ -13,7 +13,7 @@ from sparserec.data import Source, make_world, split_interactions
 from sparserec.device import ModelParts, SparseRows, encode_table, keep_largest, model_bytes
 from sparserec.errors import SettingError
 from sparserec.planning.budget import Choice, choose, row_bytes
-from sparserec.planning.plan import Wishes, plan_run
+from sparserec.planning.plan import PlanOptions, plan_run
 from sparserec.training.config import RunConfig
 from sparserec.units import parse_size
 
@@ -97,13 +97,13 @@ def test_bytes_of_a_row_against_the_codec(dim: int, keep: int, bits: int) -> Non
 
 
 def test_a_plan_takes_the_choice_unless_the_user_chose(world: Source) -> None:
-    plan = plan_run(RunConfig.parse({}), world, Wishes(budget=150_000), usable=10**12)
+    plan = plan_run(RunConfig.parse({}), world, PlanOptions(budget=150_000), usable=10**12)
     assert plan.choice is not None and (plan.config.dim, plan.config.density) == (
         plan.choice.dim,
         plan.choice.density,
     )
-    assert any("bytes an item hold" in line for line in plan.said)
+    assert any("bytes an item hold" in line for line in plan.notes)
     given = RunConfig.parse({"dim": 16, "density": 0.2})
-    fixed = plan_run(given, world, Wishes(budget=150_000), usable=10**12)
+    fixed = plan_run(given, world, PlanOptions(budget=150_000), usable=10**12)
     assert (fixed.config.dim, fixed.config.density) == (16, 0.2)
-    assert fixed.said[-2:] == ("  dim 16 was given and stands", "  density 0.2 was given and stands")
+    assert fixed.notes[-2:] == ("  dim 16 was given and stands", "  density 0.2 was given and stands")

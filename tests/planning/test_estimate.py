@@ -19,7 +19,7 @@ from sparserec.planning.estimate import (
 )
 from sparserec.planning.memory_plan import batch_rows
 from sparserec.planning.miniature import make_context, phases_of, plan_phases, synthetic_train
-from sparserec.planning.plan import Wishes, plan_run
+from sparserec.planning.plan import PlanOptions, plan_run
 from sparserec.planning.sizes import Sizes
 from sparserec.recommenders import RECOMMENDERS, graph_of, make_recommender, rows_of
 from sparserec.table import total
@@ -117,8 +117,8 @@ def test_a_run_that_cannot_fit_is_refused_with_the_estimate() -> None:
     refuse_if_too_big(found, found.peak)
     world = make_world()
     with pytest.raises(SettingError, match="1 MB are free"):
-        plan_run(RunConfig.parse({}), world, Wishes(), usable=10**6)
-    plan_run(RunConfig.parse({}), world, Wishes(force=True), usable=10**6)
+        plan_run(RunConfig.parse({}), world, PlanOptions(), usable=10**6)
+    plan_run(RunConfig.parse({}), world, PlanOptions(force=True), usable=10**6)
 
 
 def test_a_warm_start_is_not_charged_for_a_factorisation() -> None:

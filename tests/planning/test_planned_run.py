@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from sparserec.data import Source
-from sparserec.planning.plan import Wishes
-from sparserec.runs.train import Input, plan_and_train
+from sparserec.runs.train import Input, train_run
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
 from sparserec.training.loop import Loop
@@ -44,6 +43,6 @@ def test_the_source_does_not_live_while_training(
     monkeypatch.setattr(Input, "read", watched)
     monkeypatch.setattr(Loop, "run", looking)
     config = CONFIG.model_copy(update={"protocol": protocol})
-    finished = plan_and_train(config, Input(pairs.tolist()), Wishes(), tmp_path / "run", quiet=True)
+    finished = train_run(config, tmp_path / "run", Input(pairs.tolist()))
     assert alive == [False, False]
     assert finished.record["data"]["interactions"] == len(pairs)

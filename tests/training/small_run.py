@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from sparserec.data import Source, read_source
+from sparserec.runs.start_from import open_warm_start
 from sparserec.runs.train import train_run
-from sparserec.runs.warm_start import open_warm_start
 from sparserec.table import SparseTable
 from sparserec.training import checkpoint, loop
 from sparserec.training.config import RunConfig
@@ -127,4 +127,4 @@ if __name__ == "__main__":
     folder = Path(words[0])
     if words[1:] and words[1] in POINTS:
         POINTS[words[1]](Countdown(int(words[2])))
-    train_run(small_config(), folder, source=blocks(), resume=(folder / "config.json").exists(), warm=warm)
+    train_run(small_config(), folder, source=blocks(), resume=(folder / "config.json").exists(), start=warm)

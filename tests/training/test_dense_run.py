@@ -11,7 +11,7 @@ from small_run import blocks, small_config
 
 from sparserec.errors import RunError, SettingError
 from sparserec.methods import METHODS, make_method
-from sparserec.runs.dense_run import open_dense_run
+from sparserec.runs.start_from import open_dense_run
 from sparserec.runs.train import train_run
 
 BEGIN_DENSE = [name for name in METHODS if make_method(name).begins_dense]
@@ -33,7 +33,7 @@ def test_methods_that_begin_dense_are_known() -> None:
 def test_a_dense_run_changes_nothing_but_the_time(dense: Path, tmp_path: Path, name: str) -> None:
     config = small_config(method=name, method_settings={})
     alone = train_run(config, tmp_path / "alone", source=blocks())
-    after = train_run(config, tmp_path / "after", source=blocks(), dense_run=open_dense_run(dense))
+    after = train_run(config, tmp_path / "after", source=blocks(), start=open_dense_run(dense))
     for left, right in zip(alone.table.entries(), after.table.entries()):  # type: ignore[attr-defined]
         np.testing.assert_array_equal(left, right)
     for field in ("test", "steps", "cost", "epochs", "digest"):
@@ -54,14 +54,14 @@ def test_a_dense_run_changes_nothing_but_the_time(dense: Path, tmp_path: Path, n
 )
 def test_a_run_that_does_not_fit_is_refused(dense: Path, tmp_path: Path, changes: dict, message: str) -> None:
     with pytest.raises(SettingError, match=message):
-        train_run(small_config(**changes), tmp_path / "run", source=blocks(), dense_run=open_dense_run(dense))
+        train_run(small_config(**changes), tmp_path / "run", source=blocks(), start=open_dense_run(dense))
     assert not (tmp_path / "run").exists()
 
 
 def test_other_data_is_refused(dense: Path, tmp_path: Path) -> None:
     config = small_config(method="lottery", method_settings={})
     with pytest.raises(SettingError, match="other data"):
-        train_run(config, tmp_path / "run", source=blocks(seed=1), dense_run=open_dense_run(dense))
+        train_run(config, tmp_path / "run", source=blocks(seed=1), start=open_dense_run(dense))
 
 
 def test_only_a_finished_run_of_dense_will_do(dense: Path, tmp_path: Path) -> None:

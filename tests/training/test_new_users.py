@@ -12,11 +12,11 @@ from sparserec import device
 from sparserec.data import split_interactions
 from sparserec.errors import SettingError
 from sparserec.export import NEW_USERS, Encoding, ExportOptions, export_run
-from sparserec.runs.folder import Trained, reopen
 from sparserec.runs.measure import measure_again
+from sparserec.runs.start_from import WarmStart
 from sparserec.runs.stored_split import load_split, save_split
 from sparserec.runs.train import train_run
-from sparserec.runs.warm_start import WarmStart
+from sparserec.runs.trained import Trained, open_run
 from sparserec.serving.model import Model
 from sparserec.vectors import as_read, fold_in_users, make_vectors
 
@@ -30,7 +30,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def run(folder: Path) -> Trained:
-    return reopen(folder)
+    return open_run(folder)
 
 
 def test_store_round_trip(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_the_test_set_is_opened_by_folding_in(base: str, settings: dict, tmp_pat
 
 
 def test_opened_again_it_gives_the_same(folder: Path, run: Trained) -> None:
-    for name, found in measure_again(folder, run).items():
+    for name, found in measure_again(run).items():
         assert found == run.record["test"][name]
 
 
@@ -114,7 +114,7 @@ def test_budgets_and_full_files_measure_them_too(run: Trained, tmp_path: Path) -
 
 def test_a_search_leaves_them_closed(tmp_path: Path) -> None:
     train_run(small_config(protocol="new-users", open_test=False), tmp_path / "run", source=blocks())
-    run = reopen(tmp_path / "run")
+    run = open_run(tmp_path / "run")
     assert run.record["test"] == {} and run.record["export"] is None
     report = export_run(run, tmp_path / "m.srec", ExportOptions())
     assert NEW_USERS not in report.quality["file"] and report.quality["file"]["trained"]
@@ -131,4 +131,4 @@ def test_what_is_given_is_not_recommended_again(folder: Path, run: Trained) -> N
 
 def test_a_warm_start_is_refused(folder: Path) -> None:
     with pytest.raises(SettingError, match="may have trained on them"):
-        WarmStart(reopen(folder), "identity").configure(small_config(protocol="new-users"))
+        WarmStart(open_run(folder), "identity").configure(small_config(protocol="new-users"))

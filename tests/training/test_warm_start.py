@@ -18,8 +18,8 @@ from sparserec.errors import SettingError
 from sparserec.exploration import active_target, positions_per_block
 from sparserec.methods import Context
 from sparserec.runs.continued_table import continue_table, row_quotas
+from sparserec.runs.start_from import matched_rows, open_warm_start
 from sparserec.runs.train import train_run
-from sparserec.runs.warm_start import matched_rows, open_warm_start
 from sparserec.table import DenseTable, InitialValues, Shape, SparseTable, Update
 from sparserec.training.config import RunConfig
 
@@ -234,7 +234,8 @@ def externals(part: Interactions) -> set[tuple[int, int]]:
 def test_what_was_trained_on_is_never_tested_on(old_run: Path, protocol: str) -> None:
     warm, source = open_warm_start(old_run), made_up(60, 40, 0.4)
     old = warm.run.split
-    noted, split = warm.split(source, protocol, 3)
+    config = RunConfig.parse({**CONFIG, "protocol": protocol, "split_seed": 3})
+    noted, split = warm.split(source, config)
     parts = [externals(part) for part in (split.train, split.valid, split.test)]
     assert set.union(*parts) == externals(source.train) and sum(map(len, parts)) == len(source.train)
     assert externals(old.train) <= parts[0]
@@ -249,7 +250,7 @@ def test_what_was_trained_on_is_never_tested_on(old_run: Path, protocol: str) ->
 
 def test_a_grown_log_goes_on_from_a_run(old_run: Path, tmp_path: Path) -> None:
     warm, source = open_warm_start(old_run), made_up(60, 40, 0.4)
-    finished = train_run(RunConfig.parse(CONFIG), tmp_path / "new", source=source, warm=warm)
+    finished = train_run(RunConfig.parse(CONFIG), tmp_path / "new", source=source, start=warm)
     events = [json.loads(line) for line in (tmp_path / "new" / "events.jsonl").read_text().splitlines()]
     start = next(event for event in events if event["event"] == "warm start")
     assert (start["matched"], start["new_users"], start["new_items"]) == (85, 10, 5)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from sparserec.cli import options
+
+if TYPE_CHECKING:
+    from sparserec.runs.record import Record
 
 
 def register(app: typer.Typer) -> None:
@@ -53,7 +56,9 @@ def classics(
             append_result(out, folder.name, record)
     if as_json:
         typer.echo(
-            json.dumps({name: {"run": str(folder), **record} for name, (folder, record) in found.items()})
+            json.dumps(
+                {name: {"run": str(folder), **record.as_dict()} for name, (folder, record) in found.items()}
+            )
         )
     else:
         _print(found)
@@ -79,17 +84,17 @@ def _chosen(only: str | None, n_items: int) -> list[str]:
     return names
 
 
-def _print(found: dict[str, tuple[Path, dict[str, Any]]]) -> None:
+def _print(found: dict[str, tuple[Path, Record]]) -> None:
     from sparserec.cli.printing import print_table
     from sparserec.units import show_bytes
 
     rows = []
     for name, (_, record) in found.items():
-        settings = ", ".join(f"{key} {value:g}" for key, value in record["base_settings"].items())
+        settings = ", ".join(f"{key} {value:g}" for key, value in record.base_settings.items())
         rows.append({
-            "classic": name, "settings": settings or "-", "valid NDCG@20": record["epochs"][-1]["best_score"],
-            "test Recall@20": record["test"]["float"]["recall@20"], "test NDCG@20": record["test"]["float"]["ndcg@20"],
-            "int8": show_bytes(record["bytes"]["int8"]),
+            "classic": name, "settings": settings or "-", "valid NDCG@20": record.epochs[-1].best_score,
+            "test Recall@20": record.test["float"]["recall@20"], "test NDCG@20": record.test["float"]["ndcg@20"],
+            "int8": show_bytes(record.bytes["int8"]),
         })  # fmt: skip
     folders = " ".join(str(folder) for folder, _ in found.values())
     print_table(rows, left=("classic", "settings"), notes=[f"against a run: sparserec compare RUN {folders}"])

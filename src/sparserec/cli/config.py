@@ -47,14 +47,14 @@ def show(
 ) -> None:
     """Print all settings, defaults filled in, as TOML that `train --config` takes."""
     from sparserec.errors import SettingError
-    from sparserec.runs.folder import read_config
+    from sparserec.runs.folder import RunFolder
     from sparserec.training.configure import configure
 
     typed = options.typed_settings(context)
     if run is not None:
         if config or assignments or typed:
             raise SettingError("--run shows the settings a run was started with; give no others beside it")
-        values = resolved(read_config(run))
+        values = resolved(RunFolder(run).read_config())
     else:
         values = resolved(configure(config, typed, assignments or []))
     typer.echo(json.dumps(values) if as_json else to_toml(values), nl=as_json)

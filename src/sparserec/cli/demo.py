@@ -80,10 +80,10 @@ def _write_page(folder: Path) -> Path:
     """The sparse model as a device file and as a page that needs nothing else."""
     from sparserec.export import ExportOptions, export_run
     from sparserec.export.page import write_page
-    from sparserec.runs.folder import reopen
+    from sparserec.runs.trained import open_run
 
     file, page = folder / "city.srec", folder / "city.html"
-    export_run(reopen(folder / "sparserec"), file, ExportOptions())
+    export_run(open_run(folder / "sparserec"), file, ExportOptions())
     write_page(page, file, "Places to go")
     return page
 
@@ -91,29 +91,30 @@ def _write_page(folder: Path) -> Path:
 def _train(name: str, folder: Path, again: bool, epochs: int | None, base: str) -> dict[str, Any]:
     """One run in a process of its own, so that its peak memory is its own; a finished one is used as it is."""
     from sparserec.files import write_text
+    from sparserec.runs.folder import RunFolder
 
-    run = folder / name
+    run = RunFolder(folder / name)
     settings = json.loads(json.dumps(COMMON | TRAINED[name] | {"base": base}))
     if epochs is not None:
         settings["recipe"]["epochs"] = epochs
-    if again and (run / "config.json").exists():
-        shutil.rmtree(run)
+    if again and run.begun:
+        shutil.rmtree(run.path)
     write_text(folder / f"{name}.json", json.dumps(settings))
-    if (run / "record.json").exists():
+    if run.finished:
         print(f"{name}: trained before (--again repeats it)", file=sys.stderr)
     else:
         print(f"{name}: {ABOUT[name]}", file=sys.stderr)
         _train_child(name, folder, settings["recipe"]["epochs"])
-    return {"run": name, **json.loads((run / "record.json").read_text(encoding="utf-8"))}
+    return {"run": name, **run.read_record().as_dict()}
 
 
 def _train_child(name: str, folder: Path, epochs: int) -> None:
     """Start the process and show how far it is by reading the events it writes."""
     from sparserec.errors import TrainingError
     from sparserec.progress import progress
-    from sparserec.runs.record import Recorder
+    from sparserec.runs.folder import RunFolder
 
-    recorder, log = Recorder(folder / name / "events.jsonl"), folder / f"{name}.log"
+    run, log = RunFolder(folder / name), folder / f"{name}.log"
     command = [sys.executable, "-m", "sparserec.runs.child"]
     # One thread: on data this small a second one mostly waits for the first.
     command += [str(folder / f"{name}.json"), str(folder / name), "", "1"]
@@ -123,7 +124,7 @@ def _train_child(name: str, folder: Path, epochs: int) -> None:
         try:
             while child.poll() is None:
                 time.sleep(POLL_SECONDS)
-                ended = [event for event in recorder.events() if event["event"] == "epoch"]
+                ended = [event for event in run.read_events() if event["event"] == "epoch"]
                 bar.advance(len(ended) - done, f"loss {ended[-1]['loss']:.3f}" if ended else "reading")
                 done = len(ended)
         except BaseException:

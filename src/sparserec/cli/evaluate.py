@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from sparserec.cli.options import AsJson, RunFolder
+
+if TYPE_CHECKING:
+    from sparserec.runs.record import Record
 
 GROUPS = ("head", "middle", "tail")
 
@@ -26,46 +29,42 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Show the test results of a run: measured once, when training had ended."""
-    from sparserec.runs.folder import read_config, read_record
-    from sparserec.runs.measure import times_opened
+    from sparserec.runs.folder import RunFolder as Folder
 
-    read_config(run)
-    record = _measured_again(run) if again else read_record(run)
+    record = _measured_again(run) if again else Folder(run).read_record()
     if as_json:
-        typer.echo(json.dumps({"run": str(run), "test": record["test"], "opened": times_opened(record)}))
+        typer.echo(json.dumps({"run": str(run), "test": record.test, "opened": record.times_opened}))
         return
-    _print(run, record, times_opened(record))
+    _print(run, record)
 
 
-def _measured_again(run: Path) -> dict[str, Any]:
+def _measured_again(run: Path) -> Record:
     from sparserec.serving import Model
 
     model = Model(run)
     found = model.evaluate(again=True)
-    return {**model.record, "test": found}
+    return model.record.model_copy(update={"test": found})
 
 
-def _print(run: Path, record: dict[str, Any], opened: int) -> None:
+def _print(run: Path, record: Record) -> None:
     from sparserec.cli.printing import print_table, size
 
-    results = record["test"]
+    results = record.test
     if not results:
         typer.echo(f"{run}: the split of this run has no test part")
         return
     names = [name for name in results["float"] if "." not in name]
     rows = []
     for precision, metrics in results.items():
-        stored = record["bytes"].get(precision, 4 * record["parameters"])
+        stored = record.bytes.get(precision, 4 * record.parameters)
         rows.append({"table": precision, **{name: metrics[name] for name in names}, "bytes": size(stored)})
-    print_table(
-        rows, f"{record['config']['method']} on {record['config']['base']}: test set", left=("table",)
-    )
+    print_table(rows, f"{record.config['method']} on {record.config['base']}: test set", left=("table",))
     typer.echo()
     print_table(_group_rows(results["float"]), "By frequency (each group holds a third of the interactions)",
                 left=("group", "measured on"))  # fmt: skip
-    split = record["split"]
+    split, opened = record.split, record.times_opened
     times = "once" if opened == 1 else f"{opened} times"
-    typer.echo(f"\nSplit {split['protocol']}, seed {split['seed']}; the test set was opened {times}.")
+    typer.echo(f"\nSplit {split.protocol}, seed {split.seed}; the test set was opened {times}.")
 
 
 def _group_rows(metrics: dict[str, float]) -> list[dict[str, Any]]:

@@ -55,7 +55,7 @@ def export(
     from sparserec.data import read_item_info
     from sparserec.export import DEFAULT, Encoding, ExportOptions, export_run
     from sparserec.export.page_colour import check_colour
-    from sparserec.runs.folder import reopen
+    from sparserec.runs.trained import open_run
     from sparserec.units import parse_size
 
     check_choice("mode", mode, ("items", "full", "personal"))
@@ -63,8 +63,8 @@ def export(
     check_choice("bits", bits, (None, 4, 8))
     if page_color is not None:
         check_colour(page_color)
-    trained = reopen(run)
-    path = out or run / "model.srec"
+    trained = open_run(run)
+    path = out or trained.folder.device_file
     wanted = ExportOptions(
         mode=mode, budget=parse_size(budget) if budget else None,  # type: ignore[arg-type]
         encoding=Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, fold), bits=bits or 8,  # type: ignore[arg-type]

@@ -8,11 +8,14 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from sparserec.runs.record import Record
 
 SHORTEST = 12  # columns of text are not cut below this
 
@@ -88,27 +91,27 @@ def megabytes(size: float) -> str:
     return f"{size / 1e6:.2f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
 
 
-def print_record(record: dict[str, Any], folder: Path, as_json: bool) -> None:
+def print_record(record: Record, folder: Path, as_json: bool) -> None:
     """What a finished run found."""
     if as_json:
-        print(json.dumps({**record, "folder": str(folder)}))
+        print(json.dumps({**record.as_dict(), "folder": str(folder)}))
         return
-    table = Table(title=f"{record['config']['method']} on {record['config']['base']}", title_justify="left")
+    table = Table(title=f"{record.config['method']} on {record.config['base']}", title_justify="left")
     names = [
-        name for name in ("recall@20", "ndcg@20") if any(name in found for found in record["test"].values())
+        name for name in ("recall@20", "ndcg@20") if any(name in found for found in record.test.values())
     ]
     table.add_column("table")
     for name in names:
         table.add_column(name, justify="right")
     table.add_column("bytes", justify="right")
-    for precision, metrics in record["test"].items():
-        size = record["bytes"].get(precision, 4 * record["parameters"])
+    for precision, metrics in record.test.items():
+        size = record.bytes.get(precision, 4 * record.parameters)
         table.add_row(precision, *(f"{metrics[name]:.4f}" for name in names), megabytes(size))
     console = Console()
     console.print(table)
     console.print(
-        f"{record['parameters']:,} parameters, {record['seconds']['train']:.0f} s of training, peak "
-        f"{megabytes(max(0, record['memory']['peak']['train']))} above the start"
+        f"{record.parameters:,} parameters, {record.seconds.train:.0f} s of training, peak "
+        f"{megabytes(max(0, record.memory.peak['train']))} above the start"
     )
     console.print(f"run folder: {folder}")
 

@@ -24,12 +24,13 @@ def runs(
     """List runs: state, method, quality, size and when."""
     from sparserec.cli.printing import print_table
     from sparserec.errors import RunError
+    from sparserec.runs.folder import CONFIG
 
     if not folder.is_dir():
         raise RunError(
             f"{folder}: no such folder; `sparserec train` puts runs into runs/ unless told otherwise"
         )
-    found = [describe(path.parent, folder) for path in sorted(folder.rglob("config.json"))]
+    found = [describe(path.parent, folder) for path in sorted(folder.rglob(CONFIG))]
     found.sort(key=lambda run: run["changed"])
     if as_json:
         typer.echo(json.dumps(found))
@@ -44,33 +45,33 @@ def runs(
 def describe(run: Path, folder: Path) -> dict[str, Any]:
     """One run from its files alone; a damaged one is listed as such instead of hiding the others."""
     from sparserec.errors import SparserecError
-    from sparserec.runs.folder import read_config, read_record
+    from sparserec.runs.folder import RunFolder
 
     about: dict[str, Any] = {
         "run": str(run.relative_to(folder)), "folder": str(run), "state": "damaged", "base": None, "method": None,
         "density": None, "metric": None, "score": None, "bytes": None, "changed": _changed(run),
     }  # fmt: skip
     try:
-        config = read_config(run)
+        config = RunFolder(run).read_config()
         about |= {"base": config.base, "method": config.method, "density": config.density}
-        if not (run / "record.json").exists():
+        if not RunFolder(run).finished:
             return about | {"state": _progress(run, config.recipe.epochs)}
-        record = read_record(run)
-        metrics = record["test"].get("float", {})
+        record = RunFolder(run).read_record()
+        metrics = record.test.get("float", {})
         metric = (
             "ndcg@20" if "ndcg@20" in metrics else next((n for n in metrics if n.startswith("ndcg@")), None)
         )
         return about | {
-            "state": "finished", "metric": metric, "score": metrics.get(metric), "bytes": record["bytes"]["int8"],
+            "state": "finished", "metric": metric, "score": metrics[metric] if metric else None, "bytes": record.bytes["int8"],
         }  # fmt: skip
-    except (SparserecError, KeyError) as error:
+    except SparserecError as error:
         return about | {"error": str(error)}
 
 
 def _progress(run: Path, epochs: int) -> str:
-    from sparserec.runs.record import Recorder
+    from sparserec.runs.folder import RunFolder
 
-    done = sum(event["event"] == "epoch" for event in Recorder(run / "events.jsonl").events())
+    done = sum(event["event"] == "epoch" for event in RunFolder(run).read_events())
     return f"epoch {done}/{epochs}" if done <= epochs else f"epoch {done}"
 
 

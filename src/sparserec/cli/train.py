@@ -62,21 +62,23 @@ def train(
 ) -> None:
     """Train a recommender within a parameter budget and measure it."""
     from sparserec.cli.printing import print_record
-    from sparserec.planning.plan import Wishes
+    from sparserec.errors import SettingError
+    from sparserec.planning.plan import PlanOptions
     from sparserec.process import use_threads
-    from sparserec.runs.dense_run import open_dense_run
-    from sparserec.runs.train import Input, plan_and_train
-    from sparserec.runs.warm_start import open_warm_start
+    from sparserec.runs.start_from import open_dense_run, open_warm_start
+    from sparserec.runs.train import Input, train_run
     from sparserec.training.configure import configure
 
-    wishes = Wishes.of(budget, target, nmf_limit, force)
+    wanted = PlanOptions.of(budget, target, nmf_limit, force)
+    if warm is not None and dense_run is not None:
+        raise SettingError("--from and --dense-run each say what to begin with: give one of them")
     old = open_warm_start(warm) if warm is not None else None
     inherited = old.inherited(base, method, budget is not None) if old is not None else None
     settings = configure(config, options.typed_settings(context), assignments or [], inherited)
     use_threads(threads)
     given = Input(settings.data, data_dir, metadata)
-    dense = open_dense_run(dense_run) if dense_run is not None else None
-    finished = plan_and_train(settings, given, wishes, run_dir, resume, quiet, old, dense)
+    start = open_dense_run(dense_run) if dense_run is not None else old
+    finished = train_run(settings, run_dir, given, wanted, start, resume, quiet)
     print_record(finished.record, finished.folder, as_json)
     if budget is not None and not as_json:
         everyone = " --include-everyones-history" if target == "full" else ""

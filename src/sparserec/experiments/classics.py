@@ -11,17 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from sparserec.classics import CLASSICS, ClassicSettings, Fitted, Tried, histories, search
 from sparserec.data import Interactions, Source, Split, split_interactions
 from sparserec.errors import DataError, RunError
 from sparserec.evaluation import Evaluation, evaluate_scorer
-from sparserec.files import replacing, write_text
-from sparserec.memory import peak_of, resident_bytes
+from sparserec.files import write_text
+from sparserec.memory import PhasePeaks
 from sparserec.progress import say
-from sparserec.runs.measure import PRECISIONS
-from sparserec.runs.record import environment
+from sparserec.runs.folder import RunFolder
+from sparserec.runs.measure import measure_test, metrics_of, write_per_user
+from sparserec.runs.record import VERSION, Record, environment, now
 from sparserec.runs.stored_split import save_split
 from sparserec.training.config import RunConfig
 from sparserec.vectors import some_users
@@ -51,8 +50,9 @@ class Asked:
             base_settings=values, method=METHOD, density=1.0,
         )  # fmt: skip
 
-    def folder(self, name: str) -> Path:
-        return self.runs / f"{Path(self.data).stem}-{name}-{self.config(name).digest()[:8]}"
+    def folder(self, name: str) -> RunFolder:
+        """Where a classic goes."""
+        return RunFolder(self.runs / f"{Path(self.data).stem}-{name}-{self.config(name).digest()[:8]}")
 
 
 def applicable(n_items: int) -> dict[str, type[ClassicSettings]]:
@@ -62,38 +62,36 @@ def applicable(n_items: int) -> dict[str, type[ClassicSettings]]:
     }
 
 
-def measure_classic(name: str, asked: Asked) -> tuple[Path, dict[str, Any]]:
+def measure_classic(name: str, asked: Asked) -> tuple[Path, Record]:
     """Folder and record of a classic: found there, or computed, measured and written."""
-    folder = asked.folder(name)
-    if (folder / "record.json").exists():
-        say(f"{name}: measured before, see {folder}", asked.quiet)
-        return folder, json.loads((folder / "record.json").read_text(encoding="utf-8"))
-    if folder.exists() and any(folder.iterdir()):
-        raise RunError(f"{folder}: exists without a record; delete it or choose another folder with --runs")
-    began, baseline = time.perf_counter(), resident_bytes()
+    run = asked.folder(name)
+    if run.finished:
+        say(f"{name}: measured before, see {run.path}", asked.quiet)
+        return run.path, run.read_record()
+    if run.path.exists() and any(run.path.iterdir()):
+        raise RunError(f"{run.path}: exists without a record; delete it or choose another folder with --runs")
+    began, peaks = time.perf_counter(), PhasePeaks()
     split = split_interactions(asked.source, asked.protocol, asked.split_seed)
     if len(split.valid) == 0:
         raise DataError(f"protocol {asked.protocol!r} has no validation part to choose settings by")
-    peaks: dict[str, int] = {}
-    with peak_of(peaks, "train", baseline):
+    with peaks.phase("train"):
         tried = search_settings(name, split, asked.quiet)
         fitting = time.perf_counter()
         fitted = tried[0].settings.fit(split.train)
     fit_seconds = time.perf_counter() - fitting
     valid = _evaluate(fitted, split, split.valid).metrics
-    record = _record(asked, name, split, tried, fitted, valid)
-    record["memory"] = {
-        "formula": 4 * fitted.parameters,
-        "ledger": {"values": 4 * fitted.parameters},
-        "peak": peaks,
-    }
-    with peak_of(peaks, "evaluate", baseline):
-        record["test"] = _open_test(fitted, split, folder, asked.quiet)
-    record["seconds"] = {"train": fit_seconds, "total": time.perf_counter() - began}
-    save_split(folder / "data.safetensors", split)
-    write_text(folder / "config.json", json.dumps(record["config"], indent=1))
-    write_text(folder / "record.json", json.dumps(record, indent=1))
-    return folder, record
+    with peaks.phase("evaluate"):
+        found = _open_test(fitted, split, asked.quiet)
+    seconds = {"prepare": 0.0, "train": fit_seconds, "total": time.perf_counter() - began}
+    values = _values(asked, name, split, tried, fitted, valid)
+    record = Record.model_validate(
+        values | {"test": metrics_of(found), "seconds": seconds, "memory": _memory(fitted, peaks)}
+    )
+    save_split(run.data, split)
+    write_per_user(run, found)
+    write_text(run.config, json.dumps(record.config, indent=1))
+    run.write_record(record)
+    return run.path, record
 
 
 def search_settings(name: str, split: Split, quiet: bool = True) -> list[Tried]:
@@ -113,30 +111,28 @@ def _evaluate(fitted: Fitted, split: Split, truth: Interactions) -> Evaluation:
     return evaluate_scorer(fitted.scorer(histories(split.train)), split.train, truth)
 
 
-def _open_test(fitted: Fitted, split: Split, folder: Path, quiet: bool) -> dict[str, dict[str, float]]:
-    """Test metrics as float, int8 and int4; users held out whole are scored from what is given of them."""
+def _open_test(fitted: Fitted, split: Split, quiet: bool) -> dict[str, Evaluation]:
+    """Test results as float, int8 and int4; users held out whole are scored from what is given of them."""
     history = histories(split.train if split.given is None else split.given)
-    per_user: dict[str, np.ndarray] = {}
-    results = {}
-    for precision, bits in PRECISIONS.items():
-        say(f"evaluating on the test set ({precision})", quiet)
-        used = fitted if bits == 32 else fitted.quantised(bits)
-        found = evaluate_scorer(used.scorer(history), split.train, split.test, split.known_at_test)
-        results[precision] = found.metrics
-        per_user |= {f"{precision}.{metric}": values for metric, values in found.per_user.items()}
-        per_user["users"] = found.users
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / "per_user.npz") as temporary, temporary.open("wb") as file:
-        np.savez(file, **per_user)  # type: ignore[arg-type]
-    return results
+
+    def measure(used: Fitted) -> Evaluation:
+        return evaluate_scorer(used.scorer(history), split.train, split.test, split.known_at_test)
+
+    return measure_test(fitted, measure, quiet)
 
 
-def _record(
+def _memory(fitted: Fitted, peaks: PhasePeaks) -> dict[str, Any]:
+    size = 4 * fitted.parameters
+    return {"formula": size, "ledger": {"values": size}, "peak": peaks.bytes}
+
+
+def _values(
     asked: Asked, name: str, split: Split, tried: list[Tried], fitted: Fitted, valid: dict[str, float]
 ) -> dict[str, Any]:
     """The fields of every run's record; what only training has is empty."""
     config = asked.config(name, tried[0].settings)
     return {
+        "version": VERSION,
         "config": config.model_dump(mode="json"),
         "base_settings": config.base_settings,
         "method_settings": {},
@@ -152,6 +148,5 @@ def _record(
         "epochs": [{"name": "fit", "epochs": 0, "best_score": valid[SCORE]}],
         "valid": valid,
         "search": [{**one.settings.model_dump(mode="json"), SCORE: one.score} for one in tried],
-        "test_curve": False,
-        "test_opened": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "test_opened": now(),
     }

@@ -3,7 +3,8 @@
 A queue file is TOML: `results` (a JSONL file), `runs` (a folder), `[defaults]` settings, and `[[run]]` tables with a
 `name`, an optional `priority` (higher first), an optional `dense_run` (a run folder, relative to the file; used once
 that run is finished) and settings that override the defaults; `[[search]]` tables (experiments/search.py) unfold into
-runs. Each run is a child process, so that its memory is its own. When a benchmark takes the lock the child is asked to stop, writes a checkpoint, and is resumed later.
+runs. Each run is a child process, so that its memory is its own. When a benchmark takes the lock the child is asked to
+stop, writes a checkpoint, and is resumed later.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from sparserec.experiments.results import append_result, finished_names, validat
 from sparserec.experiments.search import Search, unfold
 from sparserec.files import write_text
 from sparserec.process import StopSignals
+from sparserec.runs.folder import RunFolder
 
 POLL_SECONDS = 1.0
 
@@ -84,7 +86,7 @@ def read_queue(path: Path, failed: Collection[str] = ()) -> list[QueuedRun]:
     file = QueueFile(
         path, base / values.get("runs", "../runs"), base / values["results"], values.get("defaults", {})
     )
-    queue = []
+    queue: list[QueuedRun] = []
     for number, entry in enumerate(values.get("run", []), 1):
         name = entry.get("name")
         if not name or name in {run.name for run in queue}:
@@ -131,7 +133,7 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
     run.folder.parent.mkdir(parents=True, exist_ok=True)
     settings = run.folder.parent / f"{run.name}.json"
     write_text(settings, json.dumps(run.settings))
-    dense = run.dense_run if run.dense_run is not None and (run.dense_run / "record.json").exists() else ""
+    dense = run.dense_run if run.dense_run is not None and RunFolder(run.dense_run).finished else ""
     words = [str(settings), str(run.folder), data_dir or "", str(threads or 0), str(dense)]
     if run.opens is not None:
         words = ["--open", str(run.opens), str(threads or 0)]
@@ -142,8 +144,7 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
             child = subprocess.Popen(command, stdout=log, stderr=log)
             stopped = _watch(child)
         if child.returncode == 0 and not stopped:
-            record = json.loads(((run.opens or run.folder) / "record.json").read_text(encoding="utf-8"))
-            append_result(run.results, run.name, record)
+            append_result(run.results, run.name, RunFolder(run.opens or run.folder).read_record())
             return True
         if not stopped:
             return False

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.errors import DataError
+from sparserec.runs.record import Record
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:
@@ -35,12 +36,12 @@ def validation_scores(path: Path) -> dict[str, float | None]:
     return {result["name"]: result["epochs"][-1]["best_score"] for result in read_results(path)}
 
 
-def append_result(path: Path, name: str, record: dict[str, Any]) -> None:
+def append_result(path: Path, name: str, record: Record) -> None:
     """Add a finished run under its name in the queue; folders of this machine are left out of file names."""
-    data = {**record["data"], "files": [Path(file).name for file in record["data"]["files"]]}
+    data = {**record.data, "files": [Path(file).name for file in record.data["files"]]}
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"name": name, **record, "data": data}) + "\n")
+        file.write(json.dumps({"name": name, **record.as_dict(), "data": data}) + "\n")
 
 
 Result = dict[str, Any]

@@ -13,7 +13,7 @@ from sparserec.device import Model, ModelParts, model_bytes, write_model
 from sparserec.errors import SettingError
 from sparserec.export.choose import Point, best_within, size_quality_curve, table_bytes
 from sparserec.export.contents import full_parts, item_parts, kept_items, personal_parts
-from sparserec.runs.folder import Trained
+from sparserec.runs.trained import Trained
 from sparserec.vectors.encoding import DEFAULT, Encoding
 from sparserec.vectors.propagate import Vectors, make_vectors
 from sparserec.vectors.quality import encoded_quality, new_user_quality, popularity_quality
@@ -180,12 +180,12 @@ def _hidden(vectors: Vectors, items: np.ndarray) -> Vectors:
 def _card(run: Trained) -> dict[str, Any]:
     record = run.record
     return {
-        "producer": f"sparserec {record['environment']['sparserec']}",
+        "producer": f"sparserec {record.environment['sparserec']}",
         "method": run.config.method,
         "density": run.config.density,
-        "config_sha": record["digest"],
-        "split": record["split"],
+        "config_sha": record.digest,
+        "split": record.split.model_dump(),
         "test": {
-            name: {k: v for k, v in found.items() if "." not in k} for name, found in record["test"].items()
+            name: {k: v for k, v in found.items() if "." not in k} for name, found in record.test.items()
         },
     }

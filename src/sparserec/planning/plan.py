@@ -15,8 +15,8 @@ from sparserec.units import parse_size
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """What a user asked for that depends on the data."""
+class PlanOptions:
+    """What a user asked for that the size of the data decides."""
 
     budget: int | None = None
     """Bytes of the file that will be shipped."""
@@ -27,8 +27,8 @@ class Wishes:
     """Go on even where the run will not fit into memory."""
 
     @classmethod
-    def of(cls, budget: str | int | None, target: str, nmf_limit: float | None, force: bool) -> Wishes:
-        """Wishes as people write them; a mistake is told before any data is read."""
+    def of(cls, budget: str | int | None, target: str, nmf_limit: float | None, force: bool) -> PlanOptions:
+        """Options as people write them; a mistake is told before any data is read."""
         if target not in get_args(Target):
             raise SettingError(f"for {target!r}: a file is made for {' or '.join(get_args(Target))}")
         if nmf_limit is not None and nmf_limit < 0:
@@ -45,40 +45,44 @@ class Plan:
     """The configuration to train, and what to tell the user about it."""
 
     config: RunConfig
-    said: tuple[str, ...]
+    notes: tuple[str, ...]
     choice: Choice | None = None
 
 
 def plan_run(
-    config: RunConfig, source: Source, wishes: Wishes, usable: int | None = None, factorises: bool = True
+    config: RunConfig,
+    source: Source,
+    options: PlanOptions,
+    usable: int | None = None,
+    factorises: bool = True,
 ) -> Plan:
     """Choose for the budget, shorten a long factorisation, and refuse what cannot fit into memory.
 
     `usable` is the memory left; None asks the system. A warm start factorises nothing.
     """
-    said: list[str] = []
+    notes: list[str] = []
     choice = None
-    if wishes.budget is not None:
-        config, choice, said = _choose(config, source, wishes.target, wishes.budget)
+    if options.budget is not None:
+        config, choice, notes = _choose(config, source, options.target, options.budget)
     sizes = Sizes.of_source(source, config.protocol)
     if factorises:
-        config, shortened = limit_nmf(config, sizes, wishes.nmf_limit)
-        said += [shortened] if shortened else []
-    if not wishes.force:
+        config, shortened = limit_nmf(config, sizes, options.nmf_limit)
+        notes += [shortened] if shortened else []
+    if not options.force:
         found = estimate(config, sizes, timed=False, factorises=factorises)
         refuse_if_too_big(found, usable_bytes() if usable is None else usable)
-    return Plan(config, tuple(said), choice)
+    return Plan(config, tuple(notes), choice)
 
 
 def _choose(
     config: RunConfig, source: Source, target: Target, budget: int
 ) -> tuple[RunConfig, Choice, list[str]]:
-    """Dimension and density for a budget; what the user gave, in whatever way, stands and is said to."""
+    """Dimension and density for a budget; what the user gave, in whatever way, stands and is notes to."""
     given = config.model_fields_set & {"dim", "density"}
     choice = choose(source, target, budget, config.protocol, config.dim if "dim" in given else None)
     chosen = {"dim": choice.dim, "density": choice.density}
-    said = choice.lines() + [
+    notes = choice.lines() + [
         f"  {name} {getattr(config, name):g} was given and stands" for name in sorted(given, reverse=True)
     ]
     update = {name: value for name, value in chosen.items() if name not in given}
-    return config.model_copy(update=update), choice, said
+    return config.model_copy(update=update), choice, notes

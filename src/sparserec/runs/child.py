@@ -1,4 +1,5 @@
-"""Child process of the queue: one training from a settings file into a run folder, or the test set of a finished run."""
+"""A process of its own for the queue and the demo: one training from a settings file into a run folder, or the
+opening of a finished run's test set."""
 
 from __future__ import annotations
 
@@ -11,19 +12,20 @@ def main(settings_path: str, folder: str, data_dir: str, threads: str, dense_run
     """Train or resume; a run that is finished already is left as it is."""
     from sparserec.errors import SparserecError
     from sparserec.process import use_threads
-    from sparserec.runs.dense_run import open_dense_run
-    from sparserec.runs.train import train_run
+    from sparserec.runs.folder import RunFolder
+    from sparserec.runs.start_from import open_dense_run
+    from sparserec.runs.train import Input, train_run
     from sparserec.training.configure import build_config
 
     use_threads(int(threads) or None)
-    run = Path(folder)
-    if (run / "record.json").exists():
+    run = RunFolder(folder)
+    if run.finished:
         return 0
     try:
         config = build_config(json.loads(Path(settings_path).read_text(encoding="utf-8")), settings_path)
-        dense = open_dense_run(Path(dense_run)) if dense_run else None
-        resume = (run / "config.json").exists()
-        train_run(config, run, data_dir=data_dir or None, resume=resume, quiet=False, dense_run=dense)
+        start = open_dense_run(Path(dense_run)) if dense_run else None
+        source = Input(config.data, data_dir or None)
+        train_run(config, run.path, source, start=start, resume=run.begun, quiet=False)
     except SparserecError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

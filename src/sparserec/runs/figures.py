@@ -15,7 +15,7 @@ import numpy as np
 
 from sparserec.data import Interactions
 from sparserec.files import replacing
-from sparserec.runs.record import Recorder
+from sparserec.runs.folder import RunFolder
 from sparserec.runs.stored_split import load_split
 from sparserec.table import Shape, Table
 from sparserec.training.checkpoint import load_table
@@ -29,23 +29,25 @@ BLUE, ORANGE, GREY = "#2a6fbb", "#d9722e", "#8a8f98"
 Events = list[dict[str, Any]]
 
 
-def write_figures(folder: Path, table: Table | None = None, train: Interactions | None = None) -> list[Path]:
+def write_figures(
+    run: RunFolder, table: Table | None = None, train: Interactions | None = None
+) -> list[Path]:
     """Draw what the folder has data for; returns the files written. Table and train pairs are read unless given.
 
     A run is not lost because a picture of it could not be drawn: that is a warning.
     """
-    events = Recorder(folder / "events.jsonl").events()
-    table = load_table(folder / "model.safetensors") if table is None else table
+    events = run.read_events()
+    table = load_table(run.model) if table is None else table
     try:
         figures = {"training": training_figure(events), "support": support_figure(events)}
         if (sizes := table.row_sizes()) is not None:
-            train = load_split(folder / "data.safetensors").train if train is None else train
+            train = load_split(run.data).train if train is None else train
             figures["rows"] = rows_figure(sizes, table.shape, train.user_counts(), train.item_counts())
         return [
-            _save(figure, folder / f"{name}.png") for name, figure in figures.items() if figure is not None
+            _save(figure, run.path / f"{name}.png") for name, figure in figures.items() if figure is not None
         ]
     except (ImportError, OSError) as error:
-        warnings.warn(f"{folder}: the figures could not be drawn ({error})", stacklevel=2)
+        warnings.warn(f"{run.path}: the figures could not be drawn ({error})", stacklevel=2)
         return []
 
 

@@ -1,107 +1,93 @@
-"""A run folder read back: all of it, or only what it says about itself; an error names what is wrong.
-
-The data set itself is not needed.
-"""
+"""A run folder: the names of its files, and what it says about itself; an error names what is wrong."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from sparserec.data import Split
 from sparserec.errors import RunError
-from sparserec.graph import Adjacency
-from sparserec.recommenders import Recommender, graph_of, make_recommender
-from sparserec.runs.stored_split import load_split
-from sparserec.table import Table
-from sparserec.training.checkpoint import load_table
-from sparserec.training.config import RunConfig
-from sparserec.vectors.propagate import propagate_all
+from sparserec.files import write_text
+from sparserec.runs.record import Record, Recorder, environment
+from sparserec.training.config import RunConfig, differences
 
-CONFIG, RECORD, DATA = "config.json", "record.json", "data.safetensors"
+CONFIG = "config.json"
 
 
-@dataclass(frozen=True)
-class Trained:
-    """Everything that scoring, exporting or continuing needs."""
+class RunFolder:
+    """Where everything of one run lies."""
 
-    config: RunConfig
-    split: Split
-    graph: Adjacency
-    recommender: Recommender
-    table: Table
-    record: dict[str, Any]
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+        self.config = self.path / CONFIG
+        """Settings, written when the run begins."""
+        self.environment = self.path / "environment.json"
+        self.data = self.path / "data.safetensors"
+        """The split."""
+        self.events = self.path / "events.jsonl"
+        self.model = self.path / "model.safetensors"
+        """The trained table."""
+        self.per_user = self.path / "per_user.npz"
+        """Test results of every user."""
+        self.record = self.path / "record.json"
+        """Written last: a run that has it is finished."""
+        self.work = self.path / "work"
+        """Checkpoints: of use to a resumed training only."""
+        self.device_file = self.path / "model.srec"
 
-    def vectors(self) -> np.ndarray:
-        """Output vectors of all nodes, users first, shape (nodes, dim)."""
-        return propagate_all(self.recommender, self.graph, self.table)
+    @property
+    def begun(self) -> bool:
+        return self.config.is_file()
 
+    @property
+    def finished(self) -> bool:
+        return self.record.is_file()
 
-def reopen(folder: Path) -> Trained:
-    """Read a finished run; an unfinished or damaged folder is a RunError that says what is missing."""
-    folder = Path(folder)
-    for name in ("config.json", "data.safetensors", "model.safetensors", "record.json"):
-        if not (folder / name).exists():
-            state = (
-                "an unfinished run (continue it with train --resume)"
-                if (folder / "config.json").exists()
-                else "not a run folder"
+    def begin(self, config: RunConfig, resume: bool) -> None:
+        """Write down the settings, or see that they are those the run was begun with."""
+        if self.begun:
+            before = self.read_config()
+            if before.digest() != config.digest():
+                raise RunError(
+                    f"{self.path}: holds a run with other settings ({differences(before, config)}); give the same ones "
+                    "to continue it, or choose another folder with --run"
+                )
+            if self.finished:
+                raise RunError(f"{self.path}: this run is finished; its results are in {self.record}")
+            if not resume:
+                raise RunError(
+                    f"{self.path}: holds an unfinished run; continue it with --resume or delete the folder"
+                )
+        elif self.path.exists() and any(self.path.iterdir()):
+            raise RunError(f"{self.path}: exists and is not a run folder; choose another one")
+        write_text(self.config, json.dumps(config.model_dump(mode="json"), indent=1))
+        write_text(self.environment, json.dumps(environment(), indent=1))
+
+    def read_config(self) -> RunConfig:
+        """The configuration a run was started with."""
+        if not self.path.exists():
+            raise RunError(f"{self.path}: no such run; `sparserec runs` lists those in a folder")
+        if not self.begun:
+            raise RunError(f"{self.path}: not a run folder (it has no {CONFIG}); `sparserec runs` lists runs")
+        return RunConfig.parse(_read_json(self.config), str(self.config))
+
+    def read_record(self) -> Record:
+        """What a finished run wrote down about itself."""
+        self.read_config()
+        if not self.finished:
+            raise RunError(
+                f"{self.path}: this run is not finished (it has no {self.record.name}); "
+                f"continue it with `sparserec train --resume --run {self.path}` and the settings it was started with"
             )
-            raise RunError(f"{folder}: {name} is missing, so this is {state}")
-    try:
-        config = RunConfig.parse(
-            json.loads((folder / "config.json").read_text(encoding="utf-8")), str(folder / "config.json")
-        )
-        record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise RunError(
-            f"{folder}: config.json or record.json is not JSON ({error}); the folder is damaged"
-        ) from None
-    split = load_split(folder / "data.safetensors")
-    recommender = make_recommender(config.base, config.base_settings)
-    graph = graph_of(recommender, split.train)
-    return Trained(config, split, graph, recommender, load_table(folder / "model.safetensors"), record)
+        return Record.parse(_read_json(self.record), str(self.record))
 
+    def write_record(self, record: Record) -> None:
+        """The last thing a run does."""
+        write_text(self.record, json.dumps(record.as_dict(), indent=1))
 
-def read_run(folder: Path) -> Trained:
-    """A finished run, its parts checked to belong together."""
-    read_config(folder)
-    read_record(folder)
-    try:
-        run = reopen(folder)
-    except KeyError as error:
-        raise RunError(f"{folder}: {error} is missing; the run folder is damaged, train again") from None
-    expected = run.split.n_items + (run.split.n_users if run.recommender.user_rows else 0)
-    rows = run.table.shape.n_rows
-    if rows != expected or run.split.hash != run.record.get("split", {}).get("hash"):
-        raise RunError(
-            f"{folder}: the table ({rows:,} rows), the data ({expected:,} rows to have) and the record are not of "
-            "the same run; the folder is damaged, train again"
-        )
-    return run
-
-
-def read_config(folder: Path) -> RunConfig:
-    """The configuration a run was started with."""
-    if not folder.exists():
-        raise RunError(f"{folder}: no such run; `sparserec runs` lists those in a folder")
-    if not (folder / CONFIG).is_file():
-        raise RunError(f"{folder}: not a run folder (it has no {CONFIG}); `sparserec runs` lists runs")
-    return RunConfig.parse(_read_json(folder / CONFIG), str(folder / CONFIG))
-
-
-def read_record(folder: Path) -> dict[str, Any]:
-    """What a finished run wrote down about itself."""
-    if not (folder / RECORD).is_file():
-        raise RunError(
-            f"{folder}: this run is not finished (it has no {RECORD}); "
-            f"continue it with `sparserec train --resume --run {folder}` and the settings it was started with"
-        )
-    return _read_json(folder / RECORD)
+    def read_events(self) -> list[dict[str, Any]]:
+        """What happened so far."""
+        return Recorder(self.events).events()
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -2,60 +2,71 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from sparserec.errors import RunError
 from sparserec.evaluation import Evaluation
-from sparserec.files import replacing, write_text
-from sparserec.memory import peak_of
+from sparserec.files import replacing
+from sparserec.memory import PhasePeaks
 from sparserec.progress import say
-from sparserec.runs.folder import RECORD, Trained, reopen
+from sparserec.runs.folder import RunFolder
+from sparserec.runs.record import now
+from sparserec.runs.trained import Trained, open_run
 from sparserec.table import Table
-from sparserec.training.prepare import Prepared
 from sparserec.vectors import default_export_quality, make_vectors
 from sparserec.vectors.quality import evaluate_test
 
 PRECISIONS = {"float": 32, "int8": 8, "int4": 4}
 
 
-def measure_again(folder: Path, run: Trained) -> dict[str, dict[str, float]]:
-    """Metrics of the float, int8 and int4 table on the test part; the record gets the time of this opening."""
-    split = run.split
-    if len(split.test) == 0:
-        raise RunError(f"{folder}: the split of this run has no test part, so there is nothing to measure")
-    results = {}
+class Quantised(Protocol):
+    """A table, or whatever else a recommender keeps on disk."""
+
+    def quantised(self, bits: int) -> Any:
+        """A copy whose values went through the device codec."""
+
+
+Kept = TypeVar("Kept", bound=Quantised)
+
+
+def measure_test(
+    table: Kept, measure: Callable[[Kept], Evaluation], quiet: bool = True
+) -> dict[str, Evaluation]:
+    """The test results of a table as float, int8 and int4."""
+    found = {}
     for name, bits in PRECISIONS.items():
-        table = run.table if bits == 32 else run.table.quantised(bits)
-        results[name] = evaluate_test(run.recommender, run.graph, table, split, run.config.ks).metrics
-    _write_down(folder, run)
-    return results
+        say(f"evaluating on the test set ({name})", quiet)
+        found[name] = measure(table if bits == 32 else table.quantised(bits))
+    return found
 
 
-def _write_down(folder: Path, run: Trained) -> None:
-    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    run.record["test_opened_again"] = [*run.record.get("test_opened_again", []), now]
-    write_text(folder / RECORD, json.dumps(run.record, indent=1))
+def metrics_of(found: dict[str, Evaluation]) -> dict[str, dict[str, float]]:
+    """The averages alone, by precision."""
+    return {name: one.metrics for name, one in found.items()}
 
 
-def times_opened(record: dict[str, Any]) -> int:
-    """How often the test set of a run was opened, the one time after training included."""
-    return int(record.get("test_opened") is not None) + len(record.get("test_opened_again", []))
+def write_per_user(folder: RunFolder, found: dict[str, Evaluation]) -> None:
+    """Keep every user's results, so that two runs can be compared user by user."""
+    arrays = {
+        f"{name}.{metric}": values for name, one in found.items() for metric, values in one.per_user.items()
+    }
+    with replacing(folder.per_user) as temporary, temporary.open("wb") as file:
+        np.savez(file, users=found["float"].users, **arrays)  # type: ignore[arg-type]
 
 
-def open_test(
-    prepared: Prepared, table: Table, folder: Path, peaks: dict[str, int], baseline: int, quiet: bool
-) -> dict[str, dict[str, float]]:
-    """Measure the finished table on the test part, as float, int8 and int4; per-user results are kept."""
-    if len(prepared.split.test) == 0 or not prepared.config.open_test:
-        return {}
-    with peak_of(peaks, "evaluate", baseline):
-        return _measure_precisions(prepared.test, table, folder, quiet)
+def open_test(run: Trained, peaks: PhasePeaks, quiet: bool = True) -> None:
+    """Measure a finished table, and the file that `export` writes by default: reported numbers are shipped numbers."""
+    with peaks.phase("evaluate"):
+        found = measure_test(run.table, _measure(run), quiet)
+    write_per_user(run.folder, found)
+    run.record.test = metrics_of(found)
+    run.record.test_opened = now()
+    vectors = make_vectors(run.recommender, run.graph, run.table)
+    run.record.export = default_export_quality(vectors, run.split)
 
 
 def open_later(folder: Path) -> None:
@@ -63,32 +74,23 @@ def open_later(folder: Path) -> None:
 
     For the winner of a search, which only validation may choose.
     """
-    run = reopen(folder)
-    if run.record.get("test_opened") is not None:
-        return
-
-    def test(table: Table) -> Evaluation:
-        return evaluate_test(run.recommender, run.graph, table, run.split, run.config.ks)
-
-    run.record["test"] = _measure_precisions(test, run.table, folder, quiet=False)
-    vectors = make_vectors(run.recommender, run.graph, run.table)
-    run.record["export"] = default_export_quality(vectors, run.split)
-    run.record["test_opened"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    write_text(folder / RECORD, json.dumps(run.record, indent=1))
+    run = open_run(folder)
+    if run.record.test_opened is None:
+        open_test(run, PhasePeaks(), quiet=False)
+        run.folder.write_record(run.record)
 
 
-def _measure_precisions(
-    test: Callable[[Table], Evaluation], table: Table, folder: Path, quiet: bool
-) -> dict[str, dict[str, float]]:
-    """Metrics of the table as float, int8 and int4; results of every user go into the folder."""
-    results: dict[str, dict[str, float]] = {}
-    per_user: dict[str, np.ndarray] = {}
-    for name, bits in PRECISIONS.items():
-        say(f"evaluating on the test set ({name})", quiet)
-        found = test(table if bits == 32 else table.quantised(bits))
-        results[name] = found.metrics
-        per_user |= {f"{name}.{metric}": values for metric, values in found.per_user.items()}
-        per_user["users"] = found.users
-    with replacing(folder / "per_user.npz") as temporary, temporary.open("wb") as file:
-        np.savez(file, **per_user)  # type: ignore[arg-type]
-    return results
+def measure_again(run: Trained) -> dict[str, dict[str, float]]:
+    """Metrics of the float, int8 and int4 table on the test part; the record gets the time of this opening."""
+    if len(run.split.test) == 0:
+        raise RunError(
+            f"{run.folder.path}: the split of this run has no test part, so there is nothing to measure"
+        )
+    found = measure_test(run.table, _measure(run))
+    run.record.test_opened_again.append(now())
+    run.folder.write_record(run.record)
+    return metrics_of(found)
+
+
+def _measure(run: Trained) -> Callable[[Table], Evaluation]:
+    return lambda table: evaluate_test(run.recommender, run.graph, table, run.split, run.config.ks)

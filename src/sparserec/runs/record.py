@@ -8,9 +8,126 @@ import subprocess
 import time
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+from pydantic import BaseModel, ValidationError
+
+from sparserec.errors import RunError
+
+VERSION = 2
+"""Records without a version are of before there was one: they have the same fields."""
 PACKAGES = ("torch", "numpy", "scipy", "scikit-learn", "numba", "safetensors")
+
+
+class SplitRecord(BaseModel):
+    """Which split of the data a run was trained on."""
+
+    protocol: str
+    seed: int
+    hash: str
+
+
+class MemoryRecord(BaseModel):
+    """Bytes, counted in three ways."""
+
+    formula: int
+    """The paper's count of numbers, as float32."""
+    ledger: dict[str, int]
+    """By role, of the phase that held most."""
+    peak: dict[str, int]
+    """Measured above the start, for reading, preparing, training and evaluating."""
+
+
+class Seconds(BaseModel):
+    """How long the parts of a run took."""
+
+    prepare: float
+    train: float
+    """Of all its processes, where a run was stopped and resumed."""
+    total: float = 0.0
+    """Of the process that finished it."""
+
+
+class PhaseRecord(BaseModel):
+    """One training inside the method."""
+
+    name: str
+    epochs: int
+    best_score: float | None
+    kept: bool = False
+    ledger: dict[str, int] = {}
+    counted: int = 0
+    steps: int = 0
+
+
+class Record(BaseModel):
+    """What a finished run says about itself: everything that traces a number of a table to where it came from."""
+
+    version: int = 1
+    config: dict[str, Any]
+    """Settings as given, defaults filled in; an older version may have had others than RunConfig has now."""
+    base_settings: dict[str, Any]
+    method_settings: dict[str, Any]
+    digest: str
+    environment: dict[str, Any]
+    """Versions, machine, threads and commit."""
+    split: SplitRecord
+    data: dict[str, Any]
+    """What was understood of the input."""
+    parameters: int
+    dim: int
+    bytes: dict[str, int]
+    """Of the table on disk, by precision."""
+    memory: MemoryRecord
+    seconds: Seconds
+    steps: int
+    cost: float
+    """Steps in units of one full training."""
+    epochs: list[PhaseRecord]
+    nmf: dict[str, Any] | None = None
+    mask: dict[str, float] = {}
+    test_curve: bool = False
+    """Whether the test set was measured while training, at epochs named beforehand."""
+    test_opened: str | None = None
+    """When the test set was opened; None for a search, which leaves it closed."""
+    test_opened_again: list[str] = []
+    test: dict[str, dict[str, float]] = {}
+    """Metrics on the test set of the float, int8 and int4 table."""
+    valid: dict[str, float] | None = None
+    """Metrics on the validation set, of what is fitted in one go."""
+    search: list[dict[str, Any]] | None = None
+    """Settings that were tried on the validation set, with their score."""
+    export: dict[str, Any] | None = None
+    """Size and quality of the file that `export` writes by default."""
+
+    def __getitem__(self, name: str) -> Any:
+        """A field as JSON has it: `record["test"]["float"]["ndcg@20"]`."""
+        return self.as_dict()[name]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return self.model_dump(mode="json")
+
+    @property
+    def times_opened(self) -> int:
+        """How often the test set was opened, the one time after training included."""
+        return int(self.test_opened is not None) + len(self.test_opened_again)
+
+    @classmethod
+    def parse(cls, values: dict[str, Any], where: str) -> Self:
+        """A record read back; `where` names its file."""
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            wrong = ", ".join(".".join(map(str, problem["loc"])) for problem in error.errors()[:3])
+            raise RunError(
+                f"{where}: not a record of a run ({wrong} is missing or wrong); train again"
+            ) from None
+
+
+def now() -> str:
+    """The time as records have it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 class Recorder:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.errors import RunError
-from sparserec.planning.plan import Wishes
-from sparserec.runs.train import Input, plan_and_train
+from sparserec.planning.plan import PlanOptions
+from sparserec.runs.train import Input, train_run
 from sparserec.serving.file_model import FileModel
 from sparserec.serving.model import Model
 from sparserec.training.configure import build_config
@@ -53,11 +53,11 @@ def fit(
         **{name: value for name, value in chosen.items() if value is not None}, **settings,
     }  # fmt: skip
     config = build_config(values, "sparserec.fit")
-    wishes = Wishes.of(budget, for_, None, force)
+    options = PlanOptions.of(budget, for_, None, force)
     with ExitStack() as stack:
         keep = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
         target = Path(stack.enter_context(keep)) / "run" if keep is not None else Path(folder or "")
-        plan_and_train(config, Input(data, data_dir, metadata), wishes, target, quiet=quiet)
+        train_run(config, target, Input(data, data_dir, metadata), options, quiet=quiet)
         stack.pop_all()  # from here on the folder lives as long as the model
     return Model(target, keep)
 

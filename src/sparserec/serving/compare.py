@@ -10,10 +10,9 @@ import numpy as np
 
 from sparserec.errors import RunError, SettingError
 from sparserec.evaluation import holm, paired
-from sparserec.runs.folder import DATA, read_config, read_record
+from sparserec.runs.folder import RunFolder
+from sparserec.runs.record import Record
 from sparserec.runs.stored_split import load_split
-
-PER_USER = "per_user.npz"
 
 
 def compare_runs(
@@ -22,9 +21,9 @@ def compare_runs(
     """Metrics of each run and, for all but the first, a paired test against the first, corrected by Holm's method."""
     if len(runs) < 2:
         raise SettingError("give at least two runs to compare")
-    records = [_checked(run) for run in runs]
+    records = [RunFolder(run).read_record() for run in runs]
     for run, record in zip(runs[1:], records[1:]):
-        if record["split"]["hash"] != records[0]["split"]["hash"]:
+        if record.split.hash != records[0].split.hash:
             raise RunError(
                 f"{run} and {runs[0]} were trained on different splits ({_split(record)}; {_split(records[0])}): "
                 "their users cannot be paired, nor their numbers compared"
@@ -43,24 +42,18 @@ def compare_runs(
     return [
         {
             "run": run.name, "folder": str(run), "metrics": _shown(record, precision, metric),
-            "parameters": record["parameters"], "bytes": record["bytes"]["int8"], "test": test,
+            "parameters": record.parameters, "bytes": record.bytes["int8"], "test": test,
         }
         for run, record, test in zip(runs, records, about)
     ]  # fmt: skip
 
 
-def _checked(run: Path) -> dict[str, Any]:
-    read_config(run)
-    return read_record(run)
+def _split(record: Record) -> str:
+    return f"{record.config['data']} {record.split.protocol} seed {record.split.seed}"
 
 
-def _split(record: dict[str, Any]) -> str:
-    config, split = record["config"], record["split"]
-    return f"{config['data']} {split['protocol']} seed {split['seed']}"
-
-
-def _shown(record: dict[str, Any], precision: str, metric: str) -> dict[str, float]:
-    metrics = record["test"][precision]
+def _shown(record: Record, precision: str, metric: str) -> dict[str, float]:
+    metrics = record.test[precision]
     names = [name for name in metrics if "." not in name and name.startswith(("recall@", "ndcg@"))]
     return {name: metrics[name] for name in dict.fromkeys([*names, metric])}
 
@@ -68,7 +61,7 @@ def _shown(record: dict[str, Any], precision: str, metric: str) -> dict[str, flo
 def _per_user(run: Path, metric: str, precision: str) -> np.ndarray:
     """One number per user in the order of external ids: every run numbers its users in its own way."""
     try:
-        with np.load(run / PER_USER, allow_pickle=False) as stored:
+        with np.load(RunFolder(run).per_user, allow_pickle=False) as stored:
             name = f"{precision}.{metric}"
             if name not in stored:
                 known = ", ".join(one for one in stored.files if one != "users")
@@ -77,8 +70,10 @@ def _per_user(run: Path, metric: str, precision: str) -> np.ndarray:
                 )
             values, users = stored[name], stored["users"]
     except FileNotFoundError:
-        raise RunError(f"{run}: no {PER_USER}; the split has no test part or the folder is damaged") from None
+        raise RunError(
+            f"{run}: no {RunFolder(run).per_user.name}; the split has no test part or the folder is damaged"
+        ) from None
     except (OSError, ValueError) as error:
-        raise RunError(f"{run / PER_USER}: damaged ({error}); train again") from None
-    ids = load_split(run / DATA).train.user_ids.external(users)
+        raise RunError(f"{RunFolder(run).per_user}: damaged ({error}); train again") from None
+    ids = load_split(RunFolder(run).data).train.user_ids.external(users)
     return values[np.argsort(ids, kind="stable")]

@@ -14,8 +14,9 @@ from sparserec.data import IdMap
 from sparserec.device import Recommendation
 from sparserec.errors import RunError
 from sparserec.evaluation import Listing
-from sparserec.runs.folder import read_run
 from sparserec.runs.measure import measure_again
+from sparserec.runs.record import Record
+from sparserec.runs.trained import open_run
 from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
 from sparserec.serving.batch import write_all
 from sparserec.serving.lookup import item_number, item_numbers, user_number
@@ -24,15 +25,13 @@ from sparserec.serving.ranking import listing, rank, rows_of_listing
 from sparserec.vectors import Vectors, make_vectors
 from sparserec.vectors.fold_in import FoldIn
 
-KEPT_OUT = "work"  # checkpoints: of use to a resumed training only
-
 
 class Model:
     """A finished run, opened. Vectors are computed at the first question that needs them."""
 
     def __init__(self, folder: Path | str, keep: object = None) -> None:
         self.folder = Path(folder)
-        self.run = read_run(self.folder)
+        self.run = open_run(self.folder)
         self._keep = keep  # a temporary folder lives as long as the model
 
     def __repr__(self) -> str:
@@ -43,7 +42,7 @@ class Model:
         )
 
     @property
-    def record(self) -> dict[str, Any]:
+    def record(self) -> Record:
         """What the run wrote down: configuration, environment, memory, seconds, results."""
         return self.run.record
 
@@ -159,7 +158,7 @@ class Model:
 
         `again=True` opens the test set once more; the run's record says when and how often that was done.
         """
-        return measure_again(self.folder, self.run) if again else self.record["test"]
+        return measure_again(self.run) if again else self.record.test
 
     def save(self, folder: Path | str) -> Path:
         """Copy the run to a new folder, checkpoints left out; `sparserec.load` opens it."""
@@ -167,7 +166,7 @@ class Model:
         if folder.exists() and any(folder.iterdir()):
             raise RunError(f"{folder}: exists and is not empty; give a new folder")
         try:
-            ignore = shutil.ignore_patterns(KEPT_OUT)
+            ignore = shutil.ignore_patterns(self.run.folder.work.name)
             shutil.copytree(self.folder, folder, ignore=ignore, dirs_exist_ok=True)
         except OSError as error:
             raise RunError(f"{folder}: cannot write ({error}); is the disk full?") from error

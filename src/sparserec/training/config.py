@@ -47,8 +47,28 @@ class RunConfig(Settings):
     start_from: str | None = None
     """Hash of the model file of the run that this one goes on from; set by a warm start."""
 
+    @property
+    def score_name(self) -> str:
+        """The metric that trainings are compared by."""
+        return "ndcg@20" if 20 in self.ks else f"ndcg@{max(self.ks)}"
+
     def digest(self) -> str:
         """Hash of all settings, to tell whether a checkpoint belongs to them."""
         unused = {"start_from"} if self.start_from is None else None  # older runs did not have it
         text = json.dumps(self.model_dump(mode="json", exclude=unused), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def differences(old: RunConfig, new: RunConfig, most: int = 4) -> str:
+    """What two configurations do not agree on, as `dim 64, now 32`; the first few."""
+    before, now = _flat(old.model_dump(mode="json")), _flat(new.model_dump(mode="json"))
+    names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
+    shown = [f"{name} {before.get(name)}, now {now.get(name)}" for name in names[:most]]
+    return "; ".join(shown) + (f"; and {len(names) - most} more" if len(names) > most else "")
+
+
+def _flat(values: dict[str, Any], above: str = "") -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        found |= _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
+    return found

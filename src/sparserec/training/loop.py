@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from sparserec.errors import RunError, TrainingError
-from sparserec.evaluation import Evaluation
-from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, Validation
+from sparserec.memory import PhasePeaks
+from sparserec.methods import Context, Moment, Phase, PhaseResult, Validation
 from sparserec.methods.base import ignore
 from sparserec.process import StopRequested, StopSignals
 from sparserec.progress import Progress, progress
@@ -35,9 +36,12 @@ from sparserec.training.checkpoint import (
     without_prefix,
     write_arrays,
 )
+from sparserec.training.config import RunConfig
 from sparserec.training.mask_stats import mask_stats
-from sparserec.training.recipe import EarlyStop, Recipe
-from sparserec.training.steppers import Batches, Steps
+from sparserec.training.prepare import Prepared
+from sparserec.training.recipe import EarlyStop
+from sparserec.training.start import FirstTraining
+from sparserec.training.steppers import Steps
 
 CHECKPOINT = "checkpoint.safetensors"
 EPOCHS_APART = 100_000
@@ -67,52 +71,34 @@ class LoopState:
         return cls(**values, early=early, done=done)
 
 
-@dataclass(frozen=True)
-class FirstTraining:
-    """What a finished run left of the training that a method would begin with."""
-
-    result: PhaseResult
-    model: Path
-    """File of its table, read when it is needed."""
-    seconds: float
-    steps: int
-    digest: str  # of its configuration
-
-
 @dataclass
 class Loop:
     """One run of one method on one base."""
 
-    method: Method
-    context: Context
-    recipe: Recipe
-    sampler: Batches
-    make_stepper: Callable[[Table], Steps]
-    validate: Callable[..., Evaluation] | None
-    """Measures a table on the validation part, at more list lengths if asked; None when the split has none."""
-    emit: Callable[[dict[str, Any]], None]
-    """Takes one line of the run's record."""
+    prepared: Prepared
     folder: Path
     """Where checkpoints and the best table so far go."""
-    checkpoint_every: int = 5
-    identity: dict[str, Any] = field(default_factory=dict)
-    """What a checkpoint must agree on to be continued (config digest), and what only deserves a warning (threads)."""
-    test_curve: Callable[[Table, int], dict[str, Any]] | None = None
+    emit: Callable[[dict[str, Any]], None]
+    """Takes one line of the run's record."""
+    first_training: FirstTraining | None = None
+    peaks: PhasePeaks = field(default_factory=PhasePeaks)
     quiet: bool = True
-    score_name: str = "ndcg@20"
-    dense_run: FirstTraining | None = None
-    """Takes the place of a first training that would be the same."""
+    context: Context = field(init=False)
     state: LoopState = field(default_factory=LoopState)
     stepper: Steps | None = None
 
+    def __post_init__(self) -> None:
+        validate = self._scored if len(self.prepared.split.valid) else None
+        self.context = replace(self.prepared.context, validate=validate, record=self._record)
+        self.method, self.sampler = self.prepared.method, self.prepared.sampler
+        self.config, self.recipe = self.prepared.config, self.prepared.config.recipe
+
     def run(self, resume: bool = False) -> Table:
         """Train all phases; returns the final table."""
-        with StopSignals() as signals:
-            validate = None if self.validate is None else self._scored
-            self.context = replace(self.context, validate=validate, record=self._record)
+        with StopSignals() as signals, self.peaks.phase("train"):
             stored = self._load() if resume else {}
-            if self.dense_run is not None and not self.state.done:
-                self._take(self.dense_run)
+            if self.first_training is not None and not self.state.done:
+                self._take(self.first_training)
                 stored = {}
             while (phase := self.method.next_phase(self.context, self.state.done)) is not None:
                 self._phase(phase, stored, signals)
@@ -134,7 +120,7 @@ class Loop:
     def _phase(self, phase: Phase, stored: Arrays, signals: StopSignals) -> None:
         number = len(self.state.done)
         table = self._start(phase, stored)
-        stepper = self.stepper = self.make_stepper(table)
+        stepper = self.stepper = self.prepared.stepper(table)
         if phase.scored_first and self.state.step == 0:
             self._emit({"event": "start", "phase": phase.name} | self._validate(table, 0, False))
         with progress(
@@ -220,30 +206,31 @@ class Loop:
         }  # fmt: skip
         note = f"epoch {epoch}/{phase.epochs} loss {loss:.4f}"
         scored = phase.validated and (last or self.recipe.validates_after(epoch, phase.epochs))
-        if scored and self.validate is not None:
+        if scored and self.context.validate is not None:
             event |= self._validate(table, epoch, epoch > self.recipe.patience_from * phase.epochs)
-            note += f" {self.score_name} {event['valid'][self.score_name]:.4f}"
-        if self.test_curve is not None:
-            event |= self.test_curve(table, epoch)
+            note += f" {self.config.score_name} {event['valid'][self.config.score_name]:.4f}"
+        if epoch in self.config.test_epochs:
+            with self.peaks.phase("evaluate"):
+                event["test_curve"] = self.prepared.test(table).metrics
         self._emit(event)
-        if not ended and (epoch % self.checkpoint_every == 0 or last):
+        if not ended and (epoch % self.config.checkpoint_every == 0 or last):
             self._save(table)
         return note
 
     def _validate(self, table: Table, epoch: int, counts: bool) -> dict[str, Any]:
         """Score a table and keep it on disk if it is the phase's best so far; returns lines for the record."""
-        if self.validate is None:
+        if self.context.validate is None:
             return {}
-        metrics = self.validate(table).metrics
-        if self.state.early.see(epoch, metrics[self.score_name], counts, table.parameters()):
+        found = self._scored(table)
+        if self.state.early.see(epoch, found.score, counts, table.parameters()):
             save_table(self._best_path(), table)
-        return {"valid": metrics, "mask": mask_stats(table, self.context.frequencies())}
+        return {"valid": found.metrics, "mask": mask_stats(table, self.context.frequencies())}
 
     def _scored(self, table: Table, also_at: tuple[int, ...] = ()) -> Validation:
-        """What a method may ask for while it chooses."""
-        assert self.validate is not None
-        found = self.validate(table, also_at)
-        return Validation(found.metrics[self.score_name], found.metrics, found.per_user, found.users)
+        """A table on the validation part; a method may ask for it while it chooses."""
+        with self.peaks.phase("evaluate"):
+            found = self.prepared.validate(table, also_at)
+        return Validation(found.metrics[self.config.score_name], found.metrics, found.per_user, found.users)
 
     def _note_ledger(self) -> None:
         """Keep the largest ledger of the phase: what a method holds may come and go."""
@@ -272,7 +259,9 @@ class Loop:
         if table is not None:
             arrays |= with_prefix("table", table.state()) | {"width": np.array([table.shape.width])}
             self._note_ledger()
-        write_arrays(self.folder / CHECKPOINT, arrays, self.identity | {"loop": self.state.as_json()})
+        write_arrays(
+            self.folder / CHECKPOINT, arrays, _identity(self.config) | {"loop": self.state.as_json()}
+        )
         for path in self.folder.glob("best-*.safetensors"):  # only now may what the old checkpoint named go
             if path != self._best_path():
                 path.unlink()
@@ -282,20 +271,26 @@ class Loop:
         if not path.exists():
             return {}
         arrays, stored = read_arrays(path)
-        if stored.get("config") != self.identity.get("config"):
+        ours = _identity(self.config)
+        if stored.get("config") != ours["config"]:
             raise RunError(
                 f"{path}: this checkpoint belongs to another configuration ({stored.get('config')}, not "
-                f"{self.identity.get('config')}); resume with the run's own settings or use a new run folder"
+                f"{ours['config']}); resume with the run's own settings or use a new run folder"
             )
-        if stored.get("threads") != self.identity.get("threads"):
+        if stored.get("threads") != ours["threads"]:
             warnings.warn(
                 f"the checkpoint was made with {stored.get('threads')} threads, this run has "
-                f"{self.identity.get('threads')}: the result may differ in the last bits",
+                f"{ours['threads']}: the result may differ in the last bits",
                 stacklevel=2,
             )
         self.state = LoopState.from_json(stored["loop"])
         self.method.load(without_prefix("method", arrays))
         return arrays
+
+
+def _identity(config: RunConfig) -> dict[str, Any]:
+    """What a checkpoint must agree on to be continued, and what only deserves a warning (threads)."""
+    return {"config": config.digest(), "threads": torch.get_num_threads()}
 
 
 def _check_finite(loss: float, phase: Phase, epoch: int, step: int, rate: float) -> None:

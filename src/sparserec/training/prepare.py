@@ -4,41 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 import torch
 
-from sparserec.data import Interactions, ReadReport, Source, Split, split_interactions
+from sparserec.data import ReadReport, Source, Split
 from sparserec.errors import DataError
 from sparserec.evaluation import Evaluation, evaluate
 from sparserec.exploration import factorise
 from sparserec.exploration.nmf import StoredFactors, cached_path
 from sparserec.graph import Adjacency
 from sparserec.graph.order import by_degree, by_group
-from sparserec.memory import peak_of
+from sparserec.memory import PhasePeaks
 from sparserec.methods import Context, Method, make_method
 from sparserec.recommenders import Recommender, graph_of, make_recommender
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
+from sparserec.training.start import Start
 from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
 from sparserec.vectors.propagate import propagate_all
 from sparserec.vectors.quality import evaluate_test
-
-MAIN_METRIC = "ndcg@20"
-
-
-class WarmStart(Protocol):
-    """A finished run to go on from, as far as preparing needs to know it."""
-
-    def split(self, source: Source, protocol: str, seed: int) -> tuple[Source, Split]:
-        """The split of the new log, and the source with a note of what the old run made different about it."""
-
-    def order(self, train: Interactions) -> tuple[np.ndarray, np.ndarray]:
-        """An order of users and one of items."""
-
-    def applied_to(self, method: Method) -> Method:
-        """The method, starting from the old table."""
 
 
 @dataclass(frozen=True)
@@ -78,33 +63,20 @@ class Prepared:
 
 def prepare(
     config: RunConfig,
-    source: Source | None = None,
-    data_dir: str | None = None,
-    peaks: dict[str, int] | None = None,
-    baseline: int = 0,
+    source: Source,
+    start: Start | None = None,
+    peaks: PhasePeaks | None = None,
     quiet: bool = True,
-    warm: WarmStart | None = None,
 ) -> Prepared:
-    """Read and split the data, build the graph and the method's inputs. Peaks per phase go into `peaks`."""
-    peaks = {} if peaks is None else peaks
-    recommender = make_recommender(
-        config.base, config.base_settings
-    )  # settings are checked before data is read
-    method = make_method(config.method, config.method_settings)
-    if warm is not None:
-        method = warm.applied_to(method)
-    with peak_of(peaks, "read", baseline):
-        if source is None:
-            from sparserec.data.named import resolve
-
-            source = resolve(config.data, data_dir=data_dir, **config.read)
-        if warm is None:
-            split = split_interactions(source, config.protocol, config.split_seed)
-        else:
-            source, split = warm.split(source, config.protocol, config.split_seed)
+    """Split the data, build the graph and what the method needs."""
+    start, peaks = start or Start(), peaks or PhasePeaks()
+    recommender = make_recommender(config.base, config.base_settings)
+    method = start.applied_to(make_method(config.method, config.method_settings))
+    with peaks.phase("read"):
+        source, split = start.split(source, config)
         _check_sizes(split, config)
-    with peak_of(peaks, "init", baseline):
-        split, factors = number_nodes(split, config, method, quiet, warm, recommender.user_rows)
+    with peaks.phase("init"):
+        split, factors = number_nodes(split, config, method, quiet, start, recommender.user_rows)
         graph = graph_of(recommender, split.train)
         sampler = make_sampler(recommender, split.train, config.recipe, config.seed)
     context = Context(
@@ -122,15 +94,16 @@ def number_nodes(
     config: RunConfig,
     method: Method,
     quiet: bool,
-    warm: WarmStart | None = None,
+    start: Start,
     user_rows: bool = True,
 ) -> tuple[Split, StoredFactors | None]:
     """Number users and items for locality: by their strongest factor when there is a factorisation, else by degree.
 
-    A warm start keeps the order of the run it goes on from.
+    A run that goes on from another keeps the order of that one.
     """
-    if warm is not None:
-        return split.relabel(*warm.order(split.train)), None
+    kept = start.order(split.train)
+    if kept is not None:
+        return split.relabel(*kept), None
     if not method.wants_factors:
         return split.relabel(*by_degree(split.train)), None
     asked = split.train, config.dim, method.wants_factors, config.seed

@@ -1,10 +1,13 @@
-"""Warm start: training goes on from a finished run when the log has grown.
+"""Starting from a finished run: going on from it when the log has grown, or taking it for a method's first training.
 
-Users and items are matched by their external ids. Rows that were there keep mask, values and Adam moments; new rows
+**Warm start.** Users and items are matched by their external ids. Rows that were there keep mask, values and Adam moments; new rows
 get entries of their own; the number of active entries is exactly what the density asks for. No factorisation is made:
 the old run's node order, which came from one, is kept and new nodes are put behind.
 
 Whoever was trained on must not be tested on: pairs the old run trained on stay in train, whatever the protocol says.
+
+**Dense run.** magnitude and lottery begin with the training that `dense` is, at any density: one run of it serves all
+of them. What it cost (seconds, steps, memory) is counted as if it had been trained again.
 """
 
 from __future__ import annotations
@@ -19,23 +22,73 @@ import numpy as np
 from sparserec.data import IdMap, Interactions, Source, Split, split_interactions
 from sparserec.errors import RunError, SettingError
 from sparserec.exploration.nmf import Factors, NmfInfo
-from sparserec.methods import Context, Method, Moment, Phase, PhaseResult
+from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, make_method
 from sparserec.runs.continued_table import continue_table
-from sparserec.runs.folder import Trained, reopen
+from sparserec.runs.trained import Trained, open_run
 from sparserec.settings import Settings
 from sparserec.table import Table
-from sparserec.training.config import RunConfig
+from sparserec.training.config import RunConfig, differences
+from sparserec.training.start import FirstTraining, Order, Start
 
-Order = tuple[np.ndarray, np.ndarray]
+MAY_DIFFER = {"method", "method_settings", "density", "open_test", "test_epochs", "checkpoint_every"}
+"""Settings that do not change what a dense training gives."""
 
 
 @dataclass(frozen=True)
-class WarmStart:
+class DenseRun(Start):
+    """A finished run of method `dense` in the place of a method's own first training."""
+
+    config: RunConfig
+    split_hash: str
+    first_training: FirstTraining | None
+
+    def configure(self, config: RunConfig) -> RunConfig:
+        """Refuse a run that is not what the method would have trained itself."""
+        if not make_method(config.method, config.method_settings).begins_dense:
+            raise SettingError(
+                f"--dense-run: {config.method} does not begin with a dense training; leave the option out"
+            )
+        same = config.model_copy(update={name: getattr(self.config, name) for name in MAY_DIFFER})
+        if same.digest() != self.config.digest():
+            raise SettingError(f"--dense-run: that run has other settings ({differences(self.config, same)})")
+        return config
+
+    def split(self, source: Source, config: RunConfig) -> tuple[Source, Split]:
+        """Refuse a run on other data under the same name."""
+        source, split = super().split(source, config)
+        if split.hash != self.split_hash:
+            raise SettingError("--dense-run: that run was trained on other data, or on another split of it")
+        return source, split
+
+
+def open_dense_run(folder: Path) -> DenseRun:
+    """A finished run of method `dense`."""
+    run = _opened(folder, "--dense-run")
+    if run.config.method != "dense":
+        raise SettingError(f"--dense-run {folder}: holds method {run.config.method}, not dense")
+    record = run.record
+    training = FirstTraining(
+        PhaseResult(**record.epochs[0].model_dump()), run.folder.model, record.seconds.train, record.steps,
+        record.memory.peak["train"], run.config.digest(),
+    )  # fmt: skip
+    return DenseRun(run.config, record.split.hash, training)
+
+
+def _opened(folder: Path, option: str) -> Trained:
+    try:
+        return open_run(folder)
+    except RunError as error:
+        raise RunError(f"{option} {error}; give a finished run, `sparserec runs` lists them") from None
+
+
+@dataclass(frozen=True)
+class WarmStart(Start):
     """A finished run to go on from."""
 
     run: Trained
     identity: str
     """Hash of its model file: part of the new run's configuration."""
+    factorises: bool = False
 
     def inherited(
         self, base: str | None = None, method: str | None = None, budget: bool = False
@@ -67,11 +120,12 @@ class WarmStart:
             )
         return config.model_copy(update={"start_from": self.identity})
 
-    def split(self, source: Source, protocol: str, seed: int) -> tuple[Source, Split]:
+    def split(self, source: Source, config: RunConfig) -> tuple[Source, Split]:
         """The split of the new log, and the source with a note of what the old run made different about it."""
-        if protocol == "resplit":
-            return source, _extended(self.run.split, source, seed)
-        split, moved = _keep_trained(self.run.split, split_interactions(source, protocol, seed))
+        if config.protocol == "resplit":
+            return source, _extended(self.run.split, source, config.split_seed)
+        source, split = super().split(source, config)
+        split, moved = _keep_trained(self.run.split, split)
         if moved:
             source = source.with_notes(
                 f"{moved:,} held-out pairs were trained on by the run this one starts from: moved to train"
@@ -93,13 +147,8 @@ class WarmStart:
 
 def open_warm_start(folder: Path) -> WarmStart:
     """Read a finished run to go on from."""
-    try:
-        run = reopen(folder)
-    except RunError as error:
-        what = str(error) if Path(folder).exists() else f"{folder}: no such folder"
-        raise RunError(f"--from {what}; give a finished run, `sparserec runs` lists them") from None
-    data = (Path(folder) / "model.safetensors").read_bytes()
-    return WarmStart(run, hashlib.sha256(data).hexdigest()[:16])
+    run = _opened(folder, "--from")
+    return WarmStart(run, hashlib.sha256(run.folder.model.read_bytes()).hexdigest()[:16])
 
 
 @dataclass
@@ -132,7 +181,7 @@ class Continued:
         if previous is not None:
             return table
         old_rows = matched_rows(context.train, self.run.split.train, context.user_rows)
-        report = continue_table(table, self.run.table, old_rows, context, int(self.run.record["steps"]))
+        report = continue_table(table, self.run.table, old_rows, context, self.run.record.steps)
         context.record("warm start", **report)
         return table
 
