@@ -74,3 +74,29 @@ def test_toml_comes_back(values: dict) -> None:
     except UnicodeEncodeError:
         return  # lone surrogates have no form in any text file
     assert tomllib.loads(to_toml(values)) == values
+
+
+def test_like_paper_is_the_papers_configuration(ask: Callable) -> None:
+    gowalla, yelp, own = (
+        ask("config", "show", data, "--like", "paper") for data in ("gowalla", "yelp2018", "log.csv")
+    )
+    for values in (gowalla, yelp, own):
+        assert (values["base"], values["method"], values["dim"], values["density"]) == (
+            "lightgcn",
+            "sparserec",
+            128,
+            0.125,
+        )
+        assert values["recipe"]["epochs"] == 500 and values["recipe"]["learning_rate"] == 0.01
+    assert [one["recipe"]["rate_decay"] for one in (gowalla, yelp, own)] == [0.995, 0.99, 0.995]
+    assert [one["recipe"]["explore_every"] for one in (gowalla, yelp, own)] == [5, 7, 5]
+
+
+def test_what_is_given_beside_like_wins(ask: Callable, call: Callable) -> None:
+    words = ("--base", "mgdcf", "--density", "0.25", "--epochs", "3", "--set", "base_settings.layers=2")
+    values = ask("config", "show", "yelp2018", "--like", "paper", *words)
+    assert (values["base"], values["density"], values["recipe"]["epochs"]) == ("mgdcf", 0.25, 3)
+    assert values["base_settings"]["layers"] == 2 and values["base_settings"]["edge_dropout"] == 0.5
+    assert values["recipe"]["rate_decay"] == 0.995
+    wrong = call("config", "show", "world", "--like", "thesis").exception
+    assert isinstance(wrong, SettingError) and "thesis" in str(wrong) and "paper" in str(wrong)

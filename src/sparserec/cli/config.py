@@ -26,6 +26,7 @@ def show(
     run: Annotated[
         Optional[Path], typer.Option("--run", help="Show the settings of this run instead.")
     ] = None,
+    like: options.Like = None,
     base: options.Base = None,
     method: options.Method = None,
     density: options.Density = None,

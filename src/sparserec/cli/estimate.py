@@ -29,6 +29,7 @@ def estimate(
     interactions: Annotated[
         Optional[int], typer.Option(help="Instead of data: how many interactions.")
     ] = None,
+    like: options.Like = None,
     base: options.Base = None,
     method: options.Method = None,
     density: options.Density = None,

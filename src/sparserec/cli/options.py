@@ -26,6 +26,9 @@ RecipeName = Annotated[
 Preset = Annotated[
     Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")
 ]
+Like = Annotated[
+    Optional[str], typer.Option(help="paper: base, method and recipe of SparseRec's authors, in one word.")
+]
 Protocol = Annotated[
     Optional[str], typer.Option(help="Split: resplit, public, public-full, temporal, files or new-users.")
 ]
@@ -58,7 +61,7 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
 
 READING = ("user_col", "item_col", "rating_col", "time_col", "min_rating", "core")
 SETTINGS = {
-    **{name: name for name in ("data", "base", "method", "density", "dim", "preset", "protocol", "seed")},
+    **{name: name for name in ("data", "base", "method", "density", "dim", "like", "preset", "protocol", "seed")},
     "epochs": "recipe.epochs", "recipe": "recipe.preset", **{name: f"read.{name}" for name in READING},
 }  # fmt: skip
 """Where the value of each parameter goes in the settings."""

@@ -22,6 +22,7 @@ def train(
         Optional[Path],
         typer.Option("--run", help="Folder of this run; default runs/<data>-<method>-<digest>."),
     ] = None,
+    like: options.Like = None,
     base: options.Base = None,
     method: options.Method = None,
     density: options.Density = None,

@@ -13,6 +13,8 @@ from sparserec.recommenders import PRESETS, make_recommender
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import RECIPE_OF_BASE, RECIPES
 
+LIKE: dict[str, dict[str, Any]] = {"paper": {"base": "lightgcn", "method": "sparserec", "density": 0.125}}
+
 
 def read_toml(path: Path) -> dict[str, Any]:
     """Values of a TOML file; a mistake names the file and the place."""
@@ -56,6 +58,22 @@ def expand_recipe(values: dict[str, Any]) -> dict[str, Any]:
     return {**values, "recipe": {**RECIPES[preset], **recipe}}
 
 
+def expand_like(values: dict[str, Any]) -> dict[str, Any]:
+    """`like = "paper"` is the whole configuration of SparseRec's authors in one word; what is given beside it wins.
+
+    Settings that they chose for a data set are taken on that set, those for Gowalla on all others.
+    """
+    values = dict(values)
+    name = values.pop("like", None)
+    if name is None:
+        return values
+    if name not in LIKE:
+        raise SettingError(f"like {name!r}: unknown; known: {', '.join(LIKE)}")
+    merged = merge(LIKE[name], values)
+    own = f"{name}-{merged.get('data')}"
+    return {"preset": own if own in PRESETS.get(merged["base"], {}) else f"{name}-gowalla", **merged}
+
+
 def expand_preset(values: dict[str, Any]) -> dict[str, Any]:
     """`preset` names published settings of the base recommender; what is given beside it wins."""
     values = dict(values)
@@ -79,7 +97,7 @@ def merge(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 def build_config(values: dict[str, Any], where: str = "settings") -> RunConfig:
     """Check everything that can be checked before data is read."""
-    config = RunConfig.parse(expand_recipe(expand_preset(values)), where)
+    config = RunConfig.parse(expand_recipe(expand_preset(expand_like(values))), where)
     make_recommender(config.base, config.base_settings)
     make_method(config.method, config.method_settings)
     return config
