@@ -20,7 +20,7 @@ from sparserec.runs.trained import Trained, open_run
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import Recipe
 from sparserec.units import parse_size
-from sparserec.vectors import as_read, fold_in_users, make_vectors
+from sparserec.vectors import Neighbours, as_read, fold_in_users, make_vectors, user_history
 
 N_USERS, N_ITEMS = 60, 45
 
@@ -106,6 +106,74 @@ def test_items_file_folds_in_as_measured(plain: Trained, tmp_path: Path, fold: s
         np.testing.assert_allclose(scores[user, found], np.sort(allowed)[::-1][:8], rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        Encoding(3, 6, "shared", "gaps"),
+        Encoding(6, 16, "own", "gaps"),
+        Encoding(5, 9, "own", "prefix"),
+        Encoding(8, 4, "own", "codes"),
+        Encoding(8, 8, "shared", "codes"),
+        Encoding(4, 12, "shared", "neighbours"),
+    ],
+    ids=lambda encoding: encoding.label,
+)
+def test_every_encoding_answers_as_measured(plain: Trained, tmp_path: Path, encoding: Encoding) -> None:
+    """The file ranks items as the tables do that its quality was measured with."""
+    report = export_run(plain, tmp_path / "m.srec", ExportOptions(encoding=encoding))
+    model = device.load(tmp_path / "m.srec")
+    assert report.encoding["kind"] == encoding.kind and report.mode == model.profile.mode
+    vectors = make_vectors(plain.recommender, plain.graph, plain.table)
+    if encoding.kind == "neighbours":
+        history_of = user_history(plain.graph)
+        lists = Neighbours(vectors, encoding.keep).encode(encoding.keep, encoding.bits)
+        scores = (history_of @ lists.matrix(np.arange(plain.split.n_items), plain.split.n_items)).toarray()
+    else:
+        items, tables = as_read(vectors, encoding)
+        scores = fold_in_users(plain.graph, tables) @ items.T
+    train_part, ids = plain.split.train, plain.split.train.item_ids
+    exact = fold_in_users(plain.graph, vectors.fold) @ vectors.items.T
+    for user in range(0, N_USERS, 9):
+        history = train_part.items[train_part.users == user]
+        answer = model.recommend(history=list(ids.external(history)), k=30, exclude_seen=False)
+        found = ids.index_of([one.id for one in answer])
+        if encoding.kind == "codes":  # k-means starts elsewhere when items come in another order
+            assert np.corrcoef([one.score for one in answer], exact[user, found])[0, 1] > 0.5
+        else:
+            np.testing.assert_allclose(
+                [one.score for one in answer], scores[user, found], rtol=1e-3, atol=1e-4
+            )
+
+
+def test_what_an_encoding_cannot_hold(plain: Trained, tmp_path: Path) -> None:
+    for encoding, message in (
+        (Encoding(3, 8, "shared"), "4 or 8"),
+        (Encoding(8, 5, "shared", "codes"), "divide"),
+        (Encoding(9, 8, "shared", "gaps"), "1 to 8"),
+    ):
+        with pytest.raises(SettingError, match=message):
+            export_run(plain, tmp_path / "m.srec", ExportOptions(encoding=encoding))
+    lists = ExportOptions(
+        mode="personal",
+        user=plain.split.train.user_ids.external([5])[0],
+        encoding=Encoding(4, 5, "shared", "neighbours"),
+    )
+    with pytest.raises(SettingError, match="personal"):
+        export_run(plain, tmp_path / "m.srec", lists)
+
+
+def test_a_personal_vector_turns_with_the_axes(plain: Trained, tmp_path: Path) -> None:
+    user = plain.split.train.user_ids.external([5])[0]
+    options = ExportOptions(mode="personal", user=user, encoding=Encoding(8, 16, "shared", "prefix"))
+    export_run(plain, tmp_path / "m.srec", options)
+    vectors = make_vectors(plain.recommender, plain.graph, plain.table)
+    answer = device.load(tmp_path / "m.srec").recommend(user=user, k=6, exclude_seen=False)
+    found = plain.split.train.item_ids.index_of([one.id for one in answer])
+    np.testing.assert_allclose(
+        [one.score for one in answer], (vectors.items @ vectors.users[5])[found], rtol=0.05, atol=1e-3
+    )
+
+
 def test_a_file_of_histories_weighs_items_as_training_did(tmp_path: Path) -> None:
     run = train(tmp_path / "run", "history", {"item_exponent": 0.3, "users_per_batch": 16})
     export_run(run, tmp_path / "m.srec", ExportOptions(encoding=Encoding(8, 16, "shared")))
@@ -157,7 +225,9 @@ def test_budget_takes_the_best_that_fits(plain: Trained, tmp_path: Path) -> None
     loose = export_run(plain, tmp_path / "a.srec", ExportOptions(budget=100_000))
     assert loose.bytes <= 100_000
     best = max(point["quality"]["folded"]["ndcg@20"] for point in loose.curve)
-    chosen = [p for p in loose.curve if all(p[k] == loose.encoding[k] for k in ("bits", "keep", "fold"))]
+    chosen = [
+        p for p in loose.curve if all(p[k] == loose.encoding[k] for k in ("kind", "bits", "keep", "fold"))
+    ]
     assert chosen[0]["quality"]["folded"]["ndcg@20"] == best
     sizes = sorted(point["bytes"] for point in loose.curve)
     tight = export_run(plain, tmp_path / "b.srec", ExportOptions(budget=sizes[len(sizes) // 2]))

@@ -29,9 +29,15 @@ def export(
     budget: Annotated[
         Optional[str], typer.Option(help="Largest file, such as 1MB: the best encoding that fits is chosen.")
     ] = None,
-    bits: Annotated[Optional[int], typer.Option(help="8 or 4, when no budget chooses.")] = None,
+    encoding: Annotated[
+        str, typer.Option(help="int, gaps, prefix, codes or neighbours, when no budget chooses.")
+    ] = "int",
+    bits: Annotated[
+        Optional[int], typer.Option(help="Of an entry, 1 to 8 (int: 4 or 8), when no budget chooses.")
+    ] = None,
     keep: Annotated[
-        Optional[int], typer.Option(help="Largest entries kept per item, when no budget chooses.")
+        Optional[int],
+        typer.Option(help="Entries, axes, bytes of codes or neighbours of an item, when no budget chooses."),
     ] = None,
     fold: Annotated[
         str, typer.Option(help="own or shared fold-in table, when no budget chooses.")
@@ -57,17 +63,19 @@ def export(
     from sparserec.export.page_colour import check_colour
     from sparserec.runs.trained import open_run
     from sparserec.units import parse_size
+    from sparserec.vectors import KINDS
 
     check_choice("mode", mode, ("items", "full", "personal"))
     check_choice("fold", fold, ("own", "shared"))
-    check_choice("bits", bits, (None, 4, 8))
+    check_choice("encoding", encoding, KINDS)
+    check_choice("bits", bits, (None, *range(1, 9)))
     if page_color is not None:
         check_colour(page_color)
     trained = open_run(run)
     path = out or trained.folder.device_file
     wanted = ExportOptions(
         mode=mode, budget=parse_size(budget) if budget else None,  # type: ignore[arg-type]
-        encoding=Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, fold), bits=bits or 8,  # type: ignore[arg-type]
+        encoding=Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, fold, encoding), bits=bits or 8,  # type: ignore[arg-type]
         min_users=min_users, include_everyones_history=include_everyones_history, user=user,
     )  # fmt: skip
     info = read_item_info(metadata, trained.split.train.item_ids) if metadata else None
@@ -122,14 +130,13 @@ def _print_curve(report: ExportReport, console: object) -> None:
     from sparserec.cli.printing import megabytes
 
     table = Table(title="size and quality on validation users (NDCG@20)", title_justify="left")
-    for name in ("size", "bits", "entries", "fold-in", "trained users", "folded-in users", ""):
+    for name in ("size", "encoding", "bits", "kept", "fold-in", "trained users", "folded-in users", ""):
         table.add_column(name, justify="right")
     for row in sorted(report.curve, key=lambda row: row["bytes"]):
-        chosen = all(row[name] == report.encoding[name] for name in ("bits", "keep", "fold"))
-        quality = [f"{row['quality'][group]['ndcg@20']:.4f}" for group in ("trained", "folded")]
-        mark = "<- chosen" if chosen else ""
-        table.add_row(
-            megabytes(row["bytes"]), str(row["bits"]), str(row["keep"]), row["fold"], *quality, mark
-        )
+        chosen = all(row[name] == value for name, value in report.encoding.items())
+        groups = (row["quality"].get(group) for group in ("trained", "folded"))
+        quality = [f"{group['ndcg@20']:.4f}" if group else "" for group in groups]
+        settings = (row["kind"], str(row["bits"]), str(row["keep"]), row["fold"])
+        table.add_row(megabytes(row["bytes"]), *settings, *quality, "<- chosen" if chosen else "")
     console.print(table)  # type: ignore[attr-defined]
     console.print(f"figure: {report.path.with_suffix('.curve.png')}")  # type: ignore[attr-defined]

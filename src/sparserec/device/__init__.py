@@ -12,7 +12,7 @@ from .codecs import (
     quantise_rows,
     sparse_rows,
 )
-from .encode import encode_codes, encode_rows, read_back
+from .encode import encode_codes, encode_rows, read_back, read_back_sparse
 from .errors import DeviceError
 from .fold_in import FoldIn
 from .model import Explanation, Item, Model, Recommendation, load, loads
@@ -41,6 +41,7 @@ __all__ = [
     "model_bytes",
     "quantise_rows",
     "read_back",
+    "read_back_sparse",
     "sparse_rows",
     "write_model",
 ]

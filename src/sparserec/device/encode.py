@@ -10,7 +10,8 @@ from .errors import CannotWrite
 from .gaps import MOST_ENTRIES, encode_gaps
 from .graph import smallest_counts
 from .levels import MOST_LEVELS, level_tensors, nearest_levels, ratio_levels
-from .product import read_any_table
+from .product import AnyTable, read_any_table
+from .table import Table
 
 POSITIONS = ("gaps", "prefix", "all")
 TOP = 127
@@ -104,10 +105,21 @@ def encode_codes(
 
 def read_back(encoded: EncodedTable) -> np.ndarray:
     """The (rows, dim) float32 table that a reader sees, whatever the encoding."""
+    return _read(encoded).dense().astype(np.float32)
+
+
+def read_back_sparse(encoded: EncodedTable) -> SparseRows:
+    """The same of a table of rows, its entries alone."""
+    table = _read(encoded)
+    if not isinstance(table, Table) or table.column is None:
+        raise ValueError(f"encoding {encoded.encoding!r} has no sparse rows")
+    return SparseRows(table.code * np.repeat(table.scale, table.counts), table.column, table.start, table.dim)
+
+
+def _read(encoded: EncodedTable) -> AnyTable:
     tensors = {f"t.{part}": tensor for part, tensor in encoded.tensors.items()}
     container = parse(serialise({"format": "srec", "version": "1.1"}, tensors))
-    table = read_any_table(container, "t", encoded.rows, encoded.dim)
-    return np.array([table.row(row) for row in range(encoded.rows)], np.float32).reshape(-1, encoded.dim)
+    return read_any_table(container, "t", encoded.rows, encoded.dim)
 
 
 def _entries(table: np.ndarray | SparseRows, positions: str) -> SparseRows:

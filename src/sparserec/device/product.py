@@ -63,6 +63,12 @@ class CodedTable:
         entries = self.code[:, index] + np.arange(self.slices) * self.entries
         return self.scale[index] * np.concatenate([self.book.row(int(entry)) for entry in entries])
 
+    def dense(self) -> np.ndarray:
+        """All rows as float64 vectors."""
+        book = self.book.dense().reshape(self.slices, self.entries, -1)
+        parts = [book[number][self.code[number]] for number in range(self.slices)]
+        return np.concatenate(parts, axis=1) * self.scale[:, None]
+
     def dots(self, vector: np.ndarray) -> np.ndarray:
         """Inner product of every row with a vector: (rows,) float64."""
         return self._looked_up(vector, self.code) * self.scale

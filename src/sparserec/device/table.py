@@ -46,6 +46,15 @@ class Table:
         vector[columns] = self.code[begin:end] * self.scale[index]
         return vector
 
+    def dense(self) -> np.ndarray:
+        """All rows as float64 vectors: for those who measure a table, never for answers."""
+        values = self.code * np.repeat(self.scale, self.counts)
+        if self.column is None:
+            return values.reshape(-1, self.dim)
+        table = np.zeros((self.rows, self.dim))
+        table[np.repeat(np.arange(self.rows), self.counts), self.column] = values
+        return table
+
     def value(self, row: int, column: int) -> float:
         """One entry; 0 where the row has none there."""
         begin, end = int(self.start[row]), int(self.start[row + 1])

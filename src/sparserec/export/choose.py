@@ -1,19 +1,31 @@
-"""Choosing cut, bits and fold-in tables for a byte budget by measured validation quality, and the whole curve."""
+"""Choosing an encoding for a byte budget by measured validation quality, and the whole curve."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sparserec.data import Split
 from sparserec.errors import SettingError
 from sparserec.progress import progress
-from sparserec.vectors.encoding import Encoding, encode
-from sparserec.vectors.propagate import Vectors
-from sparserec.vectors.quality import encoded_quality, some_users
+from sparserec.vectors import (
+    EncodedLists,
+    EncodedVectors,
+    Encoding,
+    Neighbours,
+    Vectors,
+    encode,
+    made_quality,
+    some_users,
+)
 
 KEEPS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+CODE_BYTES = (4, 8, 12, 16, 24, 32, 48)
+LISTS = (5, 10, 20, 30, 50, 100, 200)
 USERS_TO_CHOOSE_BY = 5000
+SMALLEST_SHARE, LARGEST_SHARE = 0.15, 1.3
+"""Of the budget: encodings whose size is foreseen outside are not measured."""
 
 
 @dataclass(frozen=True)
@@ -33,39 +45,71 @@ class Point:
         return {**asdict(self.encoding), "bytes": self.bytes, "quality": self.quality}
 
 
-def candidates(dim: int) -> list[Encoding]:
-    """All encodings worth trying at this dimension, smallest tables first."""
+def candidates(vectors: Vectors, personal: bool = False) -> list[Encoding]:
+    """All encodings worth trying with these vectors; fold-in tables of their own where they are not the scoring table."""
+    dim, items = vectors.items.shape[1], len(vectors.items)
     keeps = [keep for keep in KEEPS if keep < dim] + [dim]
-    return [
-        Encoding(bits, keep, fold)  # type: ignore[arg-type]
-        for keep in keeps
-        for bits in (4, 8)
-        for fold in ("shared", "own")
-    ]
+    folds = ("shared",) if vectors.fold[0] is vectors.items else ("shared", "own")
+    found = []
+    for fold in folds:
+        found += [Encoding(bits, keep, fold) for keep in keeps for bits in (4, 8)]  # type: ignore[arg-type]
+        found += [Encoding(bits, keep, fold, "gaps") for keep in keeps for bits in (2, 3, 4, 6)]  # type: ignore[arg-type]
+        found += [Encoding(4, keep, fold, "prefix") for keep in keeps]  # type: ignore[arg-type]
+        found += [Encoding(8, size, fold, "codes") for size in CODE_BYTES if dim % size == 0]  # type: ignore[arg-type]
+    if len(vectors.fold) == 1 and not personal:
+        found += [Encoding(4, size, "shared", "neighbours") for size in LISTS if size < items]
+    return found
 
 
-def table_bytes(vectors: Vectors, encoding: Encoding) -> int:
-    """Bytes of the vectors in the file."""
-    score, fold = encode(vectors, encoding)
-    return score.nbytes + sum(part.nbytes for part in fold)
+def foreseen_bytes(vectors: Vectors, encoding: Encoding) -> float:
+    """About how many bytes the vectors will take; what is measured in the end is the file."""
+    items, dim = vectors.items.shape
+    tables = 1 if encoding.fold == "shared" else 1 + len(vectors.fold)
+    keep = min(encoding.keep, items if encoding.kind == "neighbours" else dim)
+    if encoding.kind == "codes":
+        return tables * (items * keep + 256 * (dim + keep))
+    positions = 0.0
+    if encoding.kind != "prefix" and keep < dim:
+        columns = items if encoding.kind == "neighbours" else dim
+        choices = math.lgamma(columns + 1) - math.lgamma(keep + 1) - math.lgamma(columns - keep + 1)
+        entropy = choices / math.log(2)
+        positions = min(8 * keep, dim) if encoding.kind == "int" else entropy
+    return tables * items * (positions + keep * encoding.bits + 8) / 8
+
+
+class Encoder:
+    """Makes the tables of any encoding; neighbours are looked for once, for the longest lists."""
+
+    def __init__(self, vectors: Vectors, longest: int = LISTS[-1]) -> None:
+        self.vectors = vectors
+        self.neighbours = Neighbours(vectors, longest)
+
+    def __call__(self, encoding: Encoding) -> EncodedVectors | EncodedLists:
+        if encoding.kind == "neighbours":
+            return self.neighbours.encode(encoding.keep, encoding.bits)
+        return encode(self.vectors, encoding)
 
 
 def size_quality_curve(
-    vectors: Vectors, split: Split, overhead: int, largest: int | None, quiet: bool
+    vectors: Vectors, split: Split, overhead: int, budget: int, quiet: bool, personal: bool = False
 ) -> list[Point]:
-    """Size and validation quality of every encoding that fits; `overhead` is what the file holds besides vectors."""
+    """Size and validation quality of the encodings about as large as the budget; `overhead` is what else a file holds."""
     if len(split.valid) == 0:
         raise SettingError(
-            "choosing by quality needs a validation part, and this run's split has none; name bits and keep instead"
+            "choosing by quality needs a validation part, and this run's split has none; name an encoding instead"
         )
     truth = some_users(split.valid, USERS_TO_CHOOSE_BY)
-    options = candidates(vectors.items.shape[1])
+    options = [
+        one
+        for one in candidates(vectors, personal)
+        if SMALLEST_SHARE * budget <= foreseen_bytes(vectors, one) + overhead <= LARGEST_SHARE * budget
+    ]
+    encoder = Encoder(vectors, max((one.keep for one in options if one.kind == "neighbours"), default=1))
     points = []
     with progress("measuring encodings", len(options), quiet) as bar:
         for encoding in options:
-            size = table_bytes(vectors, encoding) + overhead
-            if largest is None or size <= largest:
-                points.append(Point(encoding, size, encoded_quality(vectors, encoding, split, truth)))
+            made = encoder(encoding)
+            points.append(Point(encoding, made.nbytes + overhead, made_quality(vectors, made, split, truth)))
             bar.advance(1, encoding.label)
     return points
 

@@ -12,8 +12,7 @@ from sparserec.device import FoldIn, ModelParts, encode_table
 from sparserec.errors import SettingError
 from sparserec.recommenders import History
 from sparserec.runs.trained import Trained
-from sparserec.vectors.encoding import Encoding, encode
-from sparserec.vectors.propagate import Vectors
+from sparserec.vectors import EncodedLists, EncodedVectors, Vectors
 
 
 def kept_items(run: Trained, min_users: int) -> np.ndarray:
@@ -32,26 +31,28 @@ def kept_items(run: Trained, min_users: int) -> np.ndarray:
 
 def item_parts(
     run: Trained,
-    vectors: Vectors,
-    encoding: Encoding,
+    made: EncodedVectors | EncodedLists,
     items: np.ndarray,
     info: ItemInfo | None,
     card: dict[str, Any],
 ) -> ModelParts:
-    """Mode `items`: vectors and degrees of the kept items; no interaction list."""
-    chosen = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
-    score, fold = encode(chosen, encoding)
+    """Mode `items`: vectors and degrees of the kept items; `neighbours`: lists in their place. No interaction list."""
     base = run.recommender
     fold_in = FoldIn(exponent=base.settings.item_exponent) if isinstance(base, History) else None
+    tables: dict[str, Any]
+    if isinstance(made, EncodedLists):
+        tables = {"mode": "neighbours", "lists": made.lists, "fold_in": fold_in or FoldIn()}
+    else:
+        tables = {"mode": "items", "score": made.score, "fold": made.fold, "fold_in": fold_in}
     return ModelParts(
-        mode="items", base=run.config.base, weight=np.asarray(run.recommender.taps[0]), fold_in=fold_in,
-        self_loops=run.recommender.self_loops, score=score, fold=fold, degree=run.split.train.item_counts()[items],
-        users=run.split.n_users, item_ids=_ids(run.split.train.item_ids.take(items)), **_names(info, items), card=card,
+        base=run.config.base, weight=np.asarray(base.taps[0]), self_loops=base.self_loops, **tables,
+        degree=run.split.train.item_counts()[items], users=run.split.n_users,
+        item_ids=_ids(run.split.train.item_ids.take(items)), **_names(info, items), card=card,
     )  # fmt: skip
 
 
 def personal_parts(
-    parts: ModelParts, run: Trained, vectors: Vectors, items: np.ndarray, user: Any
+    parts: ModelParts, run: Trained, vectors: Vectors, made: EncodedVectors, items: np.ndarray, user: Any
 ) -> ModelParts:
     """Mode `personal`: the items and one user's own vector and history."""
     index = int(run.split.train.user_ids.index_of([user])[0])
@@ -65,7 +66,7 @@ def personal_parts(
     return replace(
         parts,
         mode="personal",
-        user_vector=vectors.users[index],
+        user_vector=made.turned(vectors.users[index]),
         user_seen=np.sort(seen[seen >= 0]),
         user_id=int(known) if run.split.train.user_ids.is_integer else str(known),
     )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from sparserec.export.file import ExportReport
 from sparserec.files import replacing
+from sparserec.vectors import KINDS
 
 
 def draw_curve(report: ExportReport, path: Path) -> None:
@@ -16,23 +17,15 @@ def draw_curve(report: ExportReport, path: Path) -> None:
     figure = Figure(figsize=(7, 4.4), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    for bits in (4, 8):
-        for fold, style in (("shared", "--"), ("own", "-")):
-            rows = [row for row in report.curve if row["bits"] == bits and row["fold"] == fold]
-            rows.sort(key=lambda row: row["bytes"])
-            sizes = [row["bytes"] / 1e6 for row in rows]
-            scores = [row["quality"]["folded"]["ndcg@20"] for row in rows]
-            axes.plot(sizes, scores, style, marker="o", markersize=4, color={4: "#b5532a", 8: "#2a6fb5"}[bits],
-                      label=f"int{bits}, fold-in {fold}")  # fmt: skip
-            for row, size, score in zip(rows, sizes, scores):
-                if bits == 8 and fold == "own":
-                    axes.annotate(
-                        str(row["keep"]),
-                        (size, score),
-                        fontsize=7,
-                        xytext=(3, -9),
-                        textcoords="offset points",
-                    )
+    families = sorted({(row["kind"], row["bits"], row["fold"]) for row in report.curve})
+    colours = dict(zip(KINDS, ("#8a8a8a", "#b5532a", "#7a5ab5", "#2a6fb5", "#4d8f3a")))
+    for kind, bits, fold in families:
+        rows = [row for row in report.curve if (row["kind"], row["bits"], row["fold"]) == (kind, bits, fold)]
+        rows.sort(key=lambda row: row["bytes"])
+        sizes = [row["bytes"] / 1e6 for row in rows]
+        scores = [row["quality"]["folded"]["ndcg@20"] for row in rows]
+        axes.plot(sizes, scores, "-" if fold == "own" else "--", marker="o", markersize=3, color=colours[kind],
+                  alpha=0.4 + 0.075 * bits, label=f"{kind}, {bits} bits, fold-in {fold}")  # fmt: skip
     axes.axhline(
         report.quality["float"]["folded"]["ndcg@20"],
         color="#555",
@@ -49,10 +42,10 @@ def draw_curve(report: ExportReport, path: Path) -> None:
     )
     axes.axvline(report.bytes / 1e6, color="#2c8a4b", linewidth=1, label="written file")
     axes.set_xscale("log")
-    axes.set_xlabel("file size (MB); numbers are entries kept per item")
+    axes.set_xlabel("file size (MB)")
     axes.set_ylabel("NDCG@20, folded-in users (validation)")
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.25)
-    axes.legend(fontsize=8, frameon=False)
+    axes.legend(fontsize=6, frameon=False)
     with replacing(path) as temporary:
         figure.savefig(temporary, format="png", dpi=130)

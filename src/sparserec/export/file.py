@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,12 +11,21 @@ import numpy as np
 from sparserec.data import ItemInfo
 from sparserec.device import Model, ModelParts, model_bytes, write_model
 from sparserec.errors import SettingError
-from sparserec.export.choose import Point, best_within, size_quality_curve, table_bytes
+from sparserec.export.choose import Encoder, Point, best_within, size_quality_curve
 from sparserec.export.contents import full_parts, item_parts, kept_items, personal_parts
 from sparserec.runs.trained import Trained
-from sparserec.vectors.encoding import DEFAULT, Encoding
-from sparserec.vectors.propagate import Vectors, make_vectors
-from sparserec.vectors.quality import encoded_quality, new_user_quality, popularity_quality
+from sparserec.vectors import (
+    DEFAULT,
+    EncodedLists,
+    EncodedVectors,
+    Encoding,
+    Vectors,
+    encoded_quality,
+    made_quality,
+    make_vectors,
+    new_user_quality,
+    popularity_quality,
+)
 
 ROOM_FOR_METRICS = 768
 """Bytes that the measured quality takes in a file's card; it is known only after the encoding is chosen."""
@@ -76,21 +85,27 @@ def export_run(
     card = _card(run)
     curve: list[Point] = []
     encoding = options.encoding
+    made: EncodedVectors | EncodedLists | None = None
     if options.mode == "full":
         parts = _full_within(run, vectors, options, info, card)
         encoding = Encoding(parts.layer0.bits if parts.layer0 else options.bits, run.table.shape.dim, "own")
     else:
         if options.budget is not None:
             encoding, curve = _choose(run, vectors, options, items, info, card, quiet)
-        parts = item_parts(run, vectors, encoding, items, info, card)
+        made = _encoded(vectors, encoding, items)
+        parts = item_parts(run, made, items, info, card)
         if options.mode == "personal":
-            parts = personal_parts(parts, run, vectors, items, options.user)
-    quality = _quality(run, vectors, parts, encoding, items)
+            if isinstance(made, EncodedLists):
+                raise SettingError(
+                    "mode personal holds a user's vector, and neighbours have none: mode items serves it"
+                )
+            parts = personal_parts(parts, run, vectors, made, items, options.user)
+    quality = _quality(run, vectors, made, encoding, items)
     parts.card["metrics"] = quality
     model: Model = write_model(path, parts)
     model.self_test()
     return ExportReport(
-        path, options.mode, path.stat().st_size, asdict(encoding), model.card()["sections"], quality,
+        path, parts.mode, path.stat().st_size, asdict(encoding), model.card()["sections"], quality,
         [point.row() for point in curve], "valid" if len(run.split.valid) else "test", len(items),
         run.split.n_items - len(items),
     )  # fmt: skip
@@ -111,20 +126,24 @@ def _choose(
     card: dict[str, Any], quiet: bool,
 ) -> tuple[Encoding, list[Point]]:  # fmt: skip
     assert options.budget is not None
-    smallest = Encoding(4, min(8, vectors.items.shape[1]), "shared")
+    smallest = _encoded(vectors, Encoding(2, min(8, vectors.items.shape[1]), "shared", "gaps"), items)
     room = {**card, "metrics": " " * ROOM_FOR_METRICS}
-    least = len(model_bytes(item_parts(run, vectors, smallest, items, info, room)))
-    overhead = least - table_bytes(_of(vectors, items), smallest)
-    curve = size_quality_curve(vectors, run.split, overhead, None, quiet)
+    least = len(model_bytes(item_parts(run, smallest, items, info, room)))
+    overhead = least - smallest.nbytes
     scale = len(items) / run.split.n_items  # the curve is measured on all items; dropped ones take no bytes
+    curve = size_quality_curve(
+        vectors, run.split, overhead, int(options.budget / scale), quiet, options.mode == "personal"
+    )
     fitting = [p for p in curve if (p.bytes - overhead) * scale + overhead <= options.budget]
     return best_within(fitting, options.budget, overhead, least).encoding, curve
 
 
-def _of(vectors: Vectors, items: np.ndarray) -> Vectors:
-    return Vectors(
-        vectors.users, vectors.items[items], tuple(part[items] for part in vectors.fold), vectors.graph
-    )
+def _encoded(vectors: Vectors, encoding: Encoding, items: np.ndarray) -> EncodedVectors | EncodedLists:
+    """The tables of the kept items."""
+    kept = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
+    if encoding.kind == "neighbours" and len(kept.fold) > 1:
+        raise SettingError("neighbours cannot hold a recommender with self-loops: choose another encoding")
+    return Encoder(kept, encoding.keep)(encoding)
 
 
 def _full_within(
@@ -142,7 +161,11 @@ def _full_within(
 
 
 def _quality(
-    run: Trained, vectors: Vectors, parts: ModelParts, encoding: Encoding, items: np.ndarray
+    run: Trained,
+    vectors: Vectors,
+    made: EncodedVectors | EncodedLists | None,
+    encoding: Encoding,
+    items: np.ndarray,
 ) -> dict[str, dict[str, dict[str, float]]]:
     """float first, then as the file has it, for trained and folded-in users, and popularity.
 
@@ -151,30 +174,18 @@ def _quality(
     at_test = len(run.split.valid) == 0
     truth = run.split.test if at_test else run.split.valid
     quality = {"float": encoded_quality(vectors, None, run.split, truth, at_test)}
-    read, read_as = (
-        (make_vectors(run.recommender, run.graph, run.table.quantised(encoding.bits)), None)
-        if parts.mode == "full"
-        else (_hidden(vectors, items), encoding)
-    )
-    quality["file"] = encoded_quality(read, read_as, run.split, truth, at_test)
+    if made is None:  # mode full
+        read = make_vectors(run.recommender, run.graph, run.table.quantised(encoding.bits))
+        quality["file"] = encoded_quality(read, None, run.split, truth, at_test)
+    else:
+        read = vectors
+        quality["file"] = made_quality(vectors, made, run.split, truth, at_test, items)
     quality["popularity"] = {"all": popularity_quality(run.split, truth, at_test)}
     if run.split.given is not None and run.config.open_test:  # a search leaves the test part closed
         quality["float"][NEW_USERS] = new_user_quality(vectors, None, run.split)
-        quality["file"][NEW_USERS] = new_user_quality(read, read_as, run.split, items)
+        quality["file"][NEW_USERS] = new_user_quality(read, made, run.split, items)
         quality["popularity"][NEW_USERS] = popularity_quality(run.split, run.split.test, at_test=True)
     return quality
-
-
-def _hidden(vectors: Vectors, items: np.ndarray) -> Vectors:
-    """Dropped items score 0 and add nothing: what a reader that does not know them sees, up to ties at 0."""
-    if len(items) == len(vectors.items):
-        return vectors
-    gone = np.ones(len(vectors.items), bool)
-    gone[items] = False
-    tables = [table.copy() for table in (vectors.items, *vectors.fold)]
-    for table in tables:
-        table[gone] = 0.0
-    return Vectors(vectors.users, tables[0], tuple(tables[1:]), vectors.graph)
 
 
 def _card(run: Trained) -> dict[str, Any]:

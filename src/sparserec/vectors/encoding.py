@@ -1,17 +1,34 @@
-"""How vectors are cut and quantised for a file, and what that leaves of them."""
+"""How vectors are written into a file, and what a reader sees of them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
 
-from sparserec.device import EncodedTable, encode_table, fake_quantise, keep_largest
+from sparserec.device import (
+    EncodedTable,
+    encode_codes,
+    encode_rows,
+    encode_table,
+    keep_largest,
+    read_back,
+)
+from sparserec.errors import SettingError
+from sparserec.vectors.codebooks import balanced_axes, product_codes
 from sparserec.vectors.propagate import Vectors
 
 Fold = Literal["own", "shared"]
 """Fold-in tables of their own, or the scoring table standing in for them (half the bytes, approximate)."""
+
+Kind = Literal["int", "gaps", "prefix", "codes", "neighbours"]
+"""int: the largest entries as int8 or int4 (format 1.0). gaps: the same in 1 to 8 bits, positions near their entropy.
+prefix: the first principal axes. codes: product codes of a byte a slice. neighbours: lists of items instead of vectors."""
+
+KINDS: tuple[Kind, ...] = ("int", "gaps", "prefix", "codes", "neighbours")
+BOOK_BITS = 8
 
 
 @dataclass(frozen=True)
@@ -19,15 +36,61 @@ class Encoding:
     """One way to write item vectors."""
 
     bits: int = 4
-    keep: int = 32  # largest entries of each row; dim or more: all
+    """Of each entry; of the numbers in the codebooks in product codes."""
+    keep: int = 32
+    """Of each item: entries (dim or more: all), principal axes, bytes of product codes, or neighbours."""
     fold: Fold = "shared"
+    kind: Kind = "int"
 
     @property
     def label(self) -> str:
-        return f"int{self.bits}, {self.keep} entries, fold-in {self.fold}"
+        if self.kind == "codes":
+            return f"codes of {self.keep} bytes, fold-in {self.fold}"
+        if self.kind == "neighbours":
+            return f"{self.keep} neighbours, {self.bits} bits"
+        unit = "axes" if self.kind == "prefix" else "entries"
+        name = f"int{self.bits}" if self.kind == "int" else f"{self.kind}, {self.bits} bits"
+        return f"{name}, {self.keep} {unit}, fold-in {self.fold}"
+
+    def check(self, dim: int) -> None:
+        """Raise where the vectors of a run cannot be written so."""
+        if self.kind == "int" and self.bits not in (4, 8):
+            raise SettingError(f"bits {self.bits}: encoding int has 4 or 8; gaps and prefix take 1 to 8")
+        if not 1 <= self.bits <= 8 or self.keep < 1:
+            raise SettingError(f"bits {self.bits} and keep {self.keep}: bits must be 1 to 8, keep at least 1")
+        if self.kind == "codes" and dim % self.keep:
+            raise SettingError(f"keep {self.keep}: the bytes of product codes must divide the {dim} columns")
 
 
 DEFAULT = Encoding()
+
+
+@dataclass(frozen=True)
+class EncodedVectors:
+    """Scoring table and fold-in tables as they go into the file."""
+
+    score: EncodedTable
+    fold: tuple[EncodedTable, ...]
+    axes: np.ndarray | None = None
+    """What all vectors were rotated with; None: nothing."""
+
+    @property
+    def nbytes(self) -> int:
+        return self.score.nbytes + sum(part.nbytes for part in self.fold)
+
+    @cached_property
+    def read(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """The float values a reader sees, rotated back: (scoring vectors, fold-in tables)."""
+        items, *fold = (self._back(table) for table in (self.score, *self.fold))
+        return items, tuple(fold) or (items,)
+
+    def _back(self, table: EncodedTable) -> np.ndarray:
+        values = read_back(table)
+        return values if self.axes is None else values @ self.axes.T
+
+    def turned(self, vector: np.ndarray) -> np.ndarray:
+        """A user's vector on the axes of the file."""
+        return vector if self.axes is None else vector @ self.axes
 
 
 def cut(vectors: np.ndarray, keep: int) -> np.ndarray:
@@ -35,17 +98,43 @@ def cut(vectors: np.ndarray, keep: int) -> np.ndarray:
     return keep_largest(vectors, keep) if keep < vectors.shape[1] else vectors
 
 
-def encode(vectors: Vectors, encoding: Encoding) -> tuple[EncodedTable, tuple[EncodedTable, ...]]:
-    """Scoring table and fold-in tables as they go into the file."""
-    score = encode_table(cut(vectors.items, encoding.keep), encoding.bits)
-    if encoding.fold == "shared":
-        return score, ()
-    return score, tuple(encode_table(cut(part, encoding.keep), encoding.bits) for part in vectors.fold)
+def encode(vectors: Vectors, encoding: Encoding) -> EncodedVectors:
+    """Scoring table and fold-in tables as they go into the file; neighbours are the business of `neighbours.py`."""
+    encoding.check(vectors.items.shape[1])
+    tables = [vectors.items] if encoding.fold == "shared" else [vectors.items, *vectors.fold]
+    if encoding.kind == "codes":
+        return _codes(tables, encoding)
+    if encoding.kind == "prefix":
+        axes = balanced_axes(vectors.items, 1)
+        turned = [_first(table @ axes, encoding.keep) for table in tables]
+        score, *fold = (encode_rows(table, encoding.bits, "prefix", unit=False) for table in turned)
+        return EncodedVectors(score, tuple(fold), axes)
+    short = [cut(table, encoding.keep) for table in tables]
+    if encoding.kind == "int":
+        score, *fold = (encode_table(table, encoding.bits) for table in short)
+    else:
+        unit = has_unit_rows(vectors.items) and encoding.fold == "shared"
+        score, *fold = (encode_rows(table, encoding.bits, unit=unit) for table in short)
+    return EncodedVectors(score, tuple(fold))
 
 
 def as_read(vectors: Vectors, encoding: Encoding) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """The float values a reader will see: (scoring vectors, fold-in tables)."""
-    items = fake_quantise(cut(vectors.items, encoding.keep), encoding.bits)
-    if encoding.fold == "shared":
-        return items, (items,)
-    return items, tuple(fake_quantise(cut(part, encoding.keep), encoding.bits) for part in vectors.fold)
+    return encode(vectors, encoding).read
+
+
+def has_unit_rows(table: np.ndarray) -> bool:
+    """Whether every row is as long as one, or empty: then a file need not say how long."""
+    lengths = np.linalg.norm(table, axis=1)
+    return bool((np.abs(lengths[lengths > 0] - 1) < 1e-3).all())
+
+
+def _codes(tables: list[np.ndarray], encoding: Encoding) -> EncodedVectors:
+    first = product_codes(tables[0], encoding.keep)
+    made = [first, *(product_codes(table, encoding.keep, axes=first.axes) for table in tables[1:])]
+    score, *fold = (encode_codes(codes.code, codes.book, BOOK_BITS) for codes in made)
+    return EncodedVectors(score, tuple(fold), first.axes)
+
+
+def _first(table: np.ndarray, keep: int) -> np.ndarray:
+    return np.where(np.arange(table.shape[1]) < keep, table, 0)

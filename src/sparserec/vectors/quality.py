@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 import torch
 
 from sparserec.data import Interactions, Split
-from sparserec.evaluation import Evaluation, evaluate
+from sparserec.evaluation import Evaluation, evaluate, per_user
 from sparserec.graph import Adjacency
 from sparserec.recommenders import Recommender
 from sparserec.table import Table
-from sparserec.vectors.encoding import DEFAULT, Encoding, as_read, encode
-from sparserec.vectors.fold_in import fold_in_users
+from sparserec.vectors.encoding import DEFAULT, EncodedVectors, Encoding, encode
+from sparserec.vectors.fold_in import fold_in_users, given_history, user_history
+from sparserec.vectors.neighbours import EncodedLists, top_of_lists
 from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all
 
 KEPT = ("recall@20", "ndcg@20")
@@ -40,15 +42,32 @@ def encoded_quality(
 
     Without an encoding the float vectors are measured.
     """
-    items, fold = (vectors.items, vectors.fold) if encoding is None else as_read(vectors, encoding)
-    return {
-        "trained": rank_quality(vectors.users, items, split, truth, at_test),
-        "folded": rank_quality(fold_in_users(vectors.graph, fold), items, split, truth, at_test),
-    }
+    if encoding is not None:
+        return made_quality(vectors, encode(vectors, encoding), split, truth, at_test)
+    return _both(vectors, vectors.items, vectors.fold, split, truth, at_test)
+
+
+def made_quality(
+    vectors: Vectors,
+    made: EncodedVectors | EncodedLists,
+    split: Split,
+    truth: Interactions,
+    at_test: bool = False,
+    places: np.ndarray | None = None,
+) -> dict[str, dict[str, float]]:
+    """The same of what goes into a file, whose items are `places` of all. Lists have no vectors for trained users."""
+    if isinstance(made, EncodedLists):
+        history = user_history(vectors.graph)
+        return {"folded": _lists_quality(made, history, split, truth, at_test, places)}
+    items, fold = _spread(made, places, split.n_items)
+    return _both(vectors, items, fold, split, truth, at_test)
 
 
 def new_user_quality(
-    vectors: Vectors, encoding: Encoding | None, split: Split, known_items: np.ndarray | None = None
+    vectors: Vectors,
+    made: EncodedVectors | EncodedLists | None,
+    split: Split,
+    known_items: np.ndarray | None = None,
 ) -> dict[str, float]:
     """Test quality of users held out whole, made on the device from what is given of them.
 
@@ -58,8 +77,49 @@ def new_user_quality(
     given = split.given
     if known_items is not None:
         given = given.select(np.isin(given.items, known_items))
-    items, fold = (vectors.items, vectors.fold) if encoding is None else as_read(vectors, encoding)
+    if isinstance(made, EncodedLists):
+        history = given_history(vectors.graph, given)
+        return _lists_quality(made, history, split, split.test, True, known_items)
+    items, fold = (vectors.items, vectors.fold) if made is None else _spread(made, known_items, split.n_items)
     return rank_quality(fold_in_users(vectors.graph, fold, given), items, split, split.test, at_test=True)
+
+
+def _both(
+    vectors: Vectors, items: np.ndarray, fold: tuple[np.ndarray, ...], split: Split, truth: Interactions, at_test: bool
+) -> dict[str, dict[str, float]]:  # fmt: skip
+    return {
+        "trained": rank_quality(vectors.users, items, split, truth, at_test),
+        "folded": rank_quality(fold_in_users(vectors.graph, fold), items, split, truth, at_test),
+    }
+
+
+def _spread(
+    made: EncodedVectors, places: np.ndarray | None, n_items: int
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Tables of all items: those a file leaves out score 0 and add nothing, up to ties at 0 what its reader sees."""
+    items, fold = made.read
+    if places is None or len(places) != len(items):
+        return items, fold
+
+    def wide(table: np.ndarray) -> np.ndarray:
+        out = np.zeros((n_items, table.shape[1]), table.dtype)
+        out[places] = table
+        return out
+
+    return wide(items), tuple(wide(part) for part in fold)
+
+
+def _lists_quality(
+    made: EncodedLists, history: scipy.sparse.csr_matrix, split: Split, truth: Interactions, at_test: bool,
+    places: np.ndarray | None,
+) -> dict[str, float]:  # fmt: skip
+    k = min(20, split.n_items)
+    users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
+    seen = (split.train, *(split.known_at_test if at_test else ()))
+    lists = made.matrix(np.arange(split.n_items) if places is None else places, split.n_items)
+    top = top_of_lists(history, lists, users, seen, k)
+    found = per_user(top, truth.offsets(), truth.items, users, k)
+    return {name: float(found[name.partition("@")[0]].mean()) for name in KEPT}
 
 
 def popularity_quality(split: Split, truth: Interactions, at_test: bool = False) -> dict[str, float]:
@@ -80,15 +140,15 @@ def some_users(part: Interactions, count: int, seed: int = 0) -> Interactions:
 
 def default_export_quality(vectors: Vectors, split: Split) -> dict[str, Any]:
     """Size of the vectors and test quality of the default file, users folded in: the number that is really shipped."""
-    score, fold = encode(vectors, DEFAULT)
+    made = encode(vectors, DEFAULT)
     if split.given is None:
-        quality = encoded_quality(vectors, DEFAULT, split, split.test, at_test=True)
+        quality = made_quality(vectors, made, split, split.test, at_test=True)
     else:
         in_file = np.flatnonzero(split.train.item_counts())
-        quality = {"folded": new_user_quality(vectors, DEFAULT, split, in_file)}
+        quality = {"folded": new_user_quality(vectors, made, split, in_file)}
     return {
         "encoding": DEFAULT.label,
-        "bytes": score.nbytes + sum(part.nbytes for part in fold),
+        "bytes": made.nbytes,
         **quality,
     }
 

@@ -1,0 +1,100 @@
+"""Lists of neighbours instead of vectors: for each item those it speaks for most, and what sums of such lists rank."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse
+
+from sparserec.data import Interactions
+from sparserec.device import EncodedTable, SparseRows, encode_rows, read_back_sparse
+from sparserec.evaluation import NO_ITEM
+from sparserec.vectors.propagate import Vectors
+
+BLOCK_ROWS = 1024
+BLOCK_USERS = 512
+
+
+class Neighbours:
+    """What every item adds to the score of every other one, `fold_i . items_j`, the largest of each row kept."""
+
+    def __init__(self, vectors: Vectors, most: int) -> None:
+        self.vectors = vectors
+        self.most = min(most, len(vectors.items) - 1)
+
+    @cached_property
+    def _lists(self) -> tuple[np.ndarray, np.ndarray]:
+        """Items and values, (items, most) each, largest first."""
+        fold, items = self.vectors.fold[0], self.vectors.items
+        others = np.empty((len(items), self.most), np.int64)
+        values = np.empty((len(items), self.most), np.float32)
+        for first in range(0, len(items), BLOCK_ROWS):
+            scores = fold[first : first + BLOCK_ROWS] @ items.T
+            own = np.arange(len(scores))
+            scores[own, first + own] = -np.inf
+            top = np.argpartition(-scores, self.most - 1, axis=1)[:, : self.most]
+            picked = np.take_along_axis(scores, top, 1)
+            order = np.argsort(-picked, axis=1, kind="stable")
+            others[first : first + BLOCK_ROWS] = np.take_along_axis(top, order, 1)
+            values[first : first + BLOCK_ROWS] = np.take_along_axis(picked, order, 1)
+        return others, values
+
+    def encode(self, keep: int, bits: int) -> EncodedLists:
+        """The `keep` best neighbours of each item, those that speak for it alone."""
+        others, values = (part[:, :keep] for part in self._lists)
+        order = np.argsort(others, axis=1)
+        columns, sorted_values = np.take_along_axis(others, order, 1), np.take_along_axis(values, order, 1)
+        used = sorted_values > 0
+        starts = np.concatenate([[0], np.cumsum(used.sum(axis=1))])
+        kept = SparseRows(sorted_values[used], columns[used], starts, len(others))
+        return EncodedLists(encode_rows(kept, bits))
+
+
+@dataclass(frozen=True)
+class EncodedLists:
+    """Lists as they go into the file."""
+
+    lists: EncodedTable
+
+    @property
+    def nbytes(self) -> int:
+        return self.lists.nbytes
+
+    def matrix(self, places: np.ndarray, n_items: int) -> scipy.sparse.csr_matrix:
+        """What a reader sees, (n_items, n_items); rows and columns of the lists stand for the items `places`."""
+        read = read_back_sparse(self.lists)
+        rows, columns = places[read.rows_of_entries], places[read.columns]
+        return scipy.sparse.csr_matrix(
+            (read.values.astype(np.float32), (rows, columns)), shape=(n_items, n_items)
+        )
+
+
+def top_of_lists(
+    history: scipy.sparse.csr_matrix,
+    lists: scipy.sparse.csr_matrix,
+    users: np.ndarray,
+    seen: Sequence[Interactions],
+    k: int,
+) -> np.ndarray:
+    """The k best items of each user out of weighted sums of lists, those in `seen` left out: (users, k)."""
+    top = np.empty((len(users), k), np.int32)
+    for first in range(0, len(users), BLOCK_USERS):
+        some = users[first : first + BLOCK_USERS]
+        scores = np.asarray((history[some] @ lists).todense(), np.float32)
+        for known in seen:
+            _hide(scores, some, known)
+        best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
+        values = np.take_along_axis(scores, best, 1)
+        order = np.lexsort((best, -values), axis=1)
+        best = np.where(np.isneginf(values), NO_ITEM, best)
+        top[first : first + BLOCK_USERS] = np.take_along_axis(best, order, 1)
+    return top
+
+
+def _hide(scores: np.ndarray, users: np.ndarray, known: Interactions) -> None:
+    offsets = known.offsets()
+    for row, user in enumerate(users):
+        scores[row, known.items[offsets[user] : offsets[user + 1]]] = -np.inf
