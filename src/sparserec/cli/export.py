@@ -114,6 +114,7 @@ def _print(report: ExportReport, page: Path | None) -> None:
     console.print(
         "bytes: " + ", ".join(f"{name} {megabytes(size)}" for name, size in report.sections.items())
     )
+    console.print(f"without ids, titles, tags and golden queries: {megabytes(report.model_bytes)}")
     if report.dropped_items:
         console.print(
             f"{report.dropped_items:,} items with too few users were left out, {report.items:,} kept"

@@ -30,6 +30,9 @@ from sparserec.vectors import (
 ROOM_FOR_METRICS = 768
 """Bytes that the measured quality takes in a file's card; it is known only after the encoding is chosen."""
 
+NAMES = ("item ids", "user ids", "titles", "tags")
+"""Sections of a file that say what things are called, and nothing of the model."""
+
 NEW_USERS = "new users"
 """The group of users who were held out whole, in the measured quality."""
 
@@ -60,6 +63,8 @@ class ExportReport:
     path: Path
     mode: str
     bytes: int
+    model_bytes: int
+    """The same without ids, titles, tags and golden queries: what sizes of models are compared by."""
     encoding: dict[str, Any]
     sections: dict[str, int]
     quality: dict[str, dict[str, dict[str, float]]]
@@ -105,10 +110,16 @@ def export_run(
     model: Model = write_model(path, parts)
     model.self_test()
     return ExportReport(
-        path, parts.mode, path.stat().st_size, asdict(encoding), model.card()["sections"], quality,
+        path, parts.mode, path.stat().st_size, _model_bytes(model), asdict(encoding), model.card()["sections"], quality,
         [point.row() for point in curve], "valid" if len(run.split.valid) else "test", len(items),
         run.split.n_items - len(items),
     )  # fmt: skip
+
+
+def _model_bytes(model: Model) -> int:
+    card = model.card()
+    names = sum(size for section, size in card["sections"].items() if section in NAMES)
+    return int(card["bytes"] - names - len(model.container.metadata["golden"].encode()))
 
 
 def _refuse_disclosure(options: ExportOptions) -> None:
