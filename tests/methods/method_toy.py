@@ -21,7 +21,7 @@ BASE_SETTINGS: dict[str, dict[str, Any]] = {
     "xsimgcl": {
         "contrast_weight": 0.05
     },  # at .2 it pushes the users of a block apart, who are all alike here
-    "history": {"users_per_batch": 16},  # as many steps as the others have
+    "history": {"users_per_batch": 16, "temperature": 0.2},  # as many steps as the others have
 }
 
 METHOD_SETTINGS: dict[str, dict[str, Any]] = {

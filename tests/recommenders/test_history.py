@@ -15,6 +15,7 @@ from sparserec.errors import SparserecError
 from sparserec.graph import Adjacency, build_histories
 from sparserec.recommenders.history import History, HistorySettings
 from sparserec.table import DenseTable, Shape, SparseTable, Update
+from sparserec.training import temperature as temperature_module
 from sparserec.training.history_batch import DROPOUT, Histories
 from sparserec.training.history_dense import dense_gradient
 from sparserec.training.history_kernels import fast_exp
@@ -27,7 +28,7 @@ USERS = np.array([4, 0, 8, 2], np.int32)
 
 
 def history(**settings: Any) -> History:
-    return History(HistorySettings(**{"users_per_batch": 4, **settings}))
+    return History(HistorySettings(**{"users_per_batch": 4, "temperature": 0.2, **settings}))
 
 
 def graph_of(base: History) -> Adjacency:
@@ -184,3 +185,23 @@ def test_users_with_one_item_are_left_out_and_all_others_come_once_an_epoch() ->
     alone = TRAIN.select(np.concatenate([[True], np.diff(TRAIN.users) > 0]))
     with pytest.raises(SparserecError, match="no user has two train items"):
         UserSampler(alone, 4, 0)
+
+
+@pytest.mark.parametrize(
+    ("best", "tried"),
+    [
+        (0.2, [0.15, 0.2, 0.3]),
+        (0.3, [0.2, 0.3, 0.45]),
+        (0.7, [0.2, 0.3, 0.45, 0.7]),
+        (0.1, [0.1, 0.15, 0.2, 0.3]),
+    ],
+)
+def test_temperatures_are_tried_outwards_until_they_get_worse(
+    best: float, tried: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def score(base: History, temperature: float, *_: Any) -> float:
+        return 1.0 - abs(temperature - best)
+
+    monkeypatch.setattr(temperature_module, "short_training", score)
+    found = temperature_module.choose_temperature(history(), None, None, 0)  # type: ignore[arg-type]
+    assert list(found) == [f"{one:g}" for one in tried] and max(found, key=found.get) == f"{best:g}"

@@ -26,8 +26,14 @@ def next_phase(init: Init, dense_share: float, context: Context, done: list[Phas
     phases = [Phase("train", context.epochs)]
     if init == "rotated":
         epochs = max(1, round(dense_share * context.epochs))
-        phases = [Phase(DENSE, epochs, validated=False), Phase("train", context.epochs, scored_first=True)]
+        dense = Phase(DENSE, epochs, validated=begins_dense(init, dense_share))
+        phases = [dense, Phase("train", context.epochs, scored_first=True)]
     return phases[len(done)] if len(done) < len(phases) else None
+
+
+def begins_dense(init: Init, dense_share: float) -> bool:
+    """Whether the dense training is all of the recipe's, so that a finished run of method `dense` may take its place."""
+    return init == "rotated" and dense_share == 1.0
 
 
 def rows_of(rows: Rows | None, context: Context) -> Rows:

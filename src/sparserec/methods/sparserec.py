@@ -27,7 +27,7 @@ from sparserec.exploration import (
 )
 from sparserec.exploration.even_rows import exchange_in_rows
 from sparserec.methods.base import Context, Moment, Phase, PhaseResult
-from sparserec.methods.first_table import Init, Rows, first_table, next_phase, rows_of
+from sparserec.methods.first_table import Init, Rows, begins_dense, first_table, next_phase, rows_of
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
@@ -71,6 +71,7 @@ class SparseRec(OneTraining):
         self.settings = settings
         self.wants_factors = settings.nmf_iterations if settings.init == "nmf" else 0
         self.sparse_state = settings.init != "rotated"
+        self.begins_dense = begins_dense(settings.init, settings.dense_share)
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         return next_phase(self.settings.init, self.settings.dense_share, context, done)

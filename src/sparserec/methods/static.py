@@ -9,7 +9,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from sparserec.methods.base import Context, Phase, PhaseResult
-from sparserec.methods.first_table import Init, first_table, next_phase, rows_of
+from sparserec.methods.first_table import Init, begins_dense, first_table, next_phase, rows_of
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
 from sparserec.table import Table
@@ -34,6 +34,7 @@ class Static(OneTraining):
         self.settings = settings
         self.wants_factors = settings.nmf_iterations if settings.init == "nmf" else 0
         self.sparse_state = settings.init != "rotated"
+        self.begins_dense = begins_dense(settings.init, settings.dense_share)
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         return next_phase(self.settings.init, self.settings.dense_share, context, done)

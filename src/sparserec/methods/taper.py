@@ -49,6 +49,7 @@ class Taper(OneTraining):
         self.explorer = SparseRec(settings.exploring)
         self.wants_factors = self.explorer.wants_factors
         self.sparse_state = self.explorer.sparse_state
+        self.begins_dense = self.explorer.begins_dense
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         return self.explorer.next_phase(context, done)

@@ -16,10 +16,13 @@ from pydantic import Field
 from sparserec.settings import Settings
 from sparserec.table import InitialValues
 
+TEMPERATURE = 0.2
+"""Where none is given and none is chosen."""
+
 
 class HistorySettings(Settings):
-    temperature: float = Field(0.2, gt=0)
-    """Scores are divided by it before the softmax. Small catalogues want it higher."""
+    temperature: float | None = Field(None, gt=0)
+    """Scores are divided by it before the softmax; None: chosen on validation by short trainings, .2 without validation."""
     item_exponent: float = Field(0.1, ge=0, le=1)
     """Weight of an item in a history: its number of users to minus this. The graph's normalisation would be .5."""
     history_dropout: float = Field(0.0, ge=0, lt=1)

@@ -76,6 +76,12 @@ class Record(BaseModel):
     """What was understood of the input."""
     parameters: int
     dim: int
+    density_with_users: float | None = None
+    """Parameters as a share of a table with a row for every user and item, whatever rows this one has."""
+    softmax: dict[str, int] | None = None
+    """How many `items` a softmax over items ran over in a step, `of` how many; None for other losses."""
+    temperatures: dict[str, float] | None = None
+    """Validation scores of the temperatures of base history that short trainings chose among."""
     bytes: dict[str, int]
     """Of the table on disk, by precision."""
     memory: MemoryRecord

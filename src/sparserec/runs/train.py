@@ -21,10 +21,12 @@ from sparserec.runs.trained import Trained
 from sparserec.table import Table, total
 from sparserec.training.checkpoint import read_arrays, save_table
 from sparserec.training.config import RunConfig
+from sparserec.training.history_step import HistoryStepper
 from sparserec.training.loop import CHECKPOINT, Loop
 from sparserec.training.mask_stats import mask_stats
 from sparserec.training.prepare import Prepared, prepare
 from sparserec.training.start import Start
+from sparserec.training.steppers import Steps
 
 
 @dataclass
@@ -117,6 +119,12 @@ def _stored_events(run: RunFolder) -> int:
     return int(read_arrays(path)[1]["loop"]["events"]) if path.exists() else 0
 
 
+def _softmax(stepper: Steps | None) -> dict[str, int] | None:
+    if not isinstance(stepper, HistoryStepper):
+        return None
+    return {"items": stepper.histories.softmax_items, "of": stepper.graph.n_items}
+
+
 def _record(loop: Loop, table: Table, prepared_seconds: float) -> Record:
     """All that is known before the test set is opened."""
     prepared, done = loop.prepared, loop.state.done
@@ -132,6 +140,9 @@ def _record(loop: Loop, table: Table, prepared_seconds: float) -> Record:
         "data": prepared.report.as_dict(),
         "parameters": table.parameters(),
         "dim": table.shape.dim,
+        "density_with_users": table.parameters() / ((split.n_users + split.n_items) * table.shape.dim),
+        "softmax": _softmax(loop.stepper),
+        "temperatures": prepared.temperatures,
         "bytes": {"int8": table.stored_bytes(8), "int4": table.stored_bytes(4)},
         "memory": {
             "formula": 4 * max(result.counted for result in done),  # float32

@@ -9,7 +9,7 @@ from numba import njit
 
 from sparserec.counter import dropout_factor, key_of
 from sparserec.graph import Adjacency
-from sparserec.recommenders.history import HistorySettings
+from sparserec.recommenders.history import TEMPERATURE, HistorySettings
 
 DROPOUT, SAMPLE = 31, 32  # purposes, so that draws from one seed are independent
 
@@ -51,7 +51,7 @@ class Histories:
         pairs = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum(), dtype=np.int32)
         owners = np.repeat(np.arange(len(users), dtype=np.int32), sizes)
         items = graph.neighbours[pairs] - np.int32(graph.n_users)
-        weights = graph.weights[pairs] / np.float32(settings.temperature)
+        weights = graph.weights[pairs] / np.float32(settings.temperature or TEMPERATURE)
         if settings.history_dropout:
             key = key_of(self.seed, DROPOUT, step)
             _drop(weights, users[owners], items, key, settings.history_dropout)  # type: ignore[arg-type]

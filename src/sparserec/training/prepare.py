@@ -17,11 +17,12 @@ from sparserec.graph import Adjacency
 from sparserec.graph.order import by_degree, by_group
 from sparserec.memory import PhasePeaks
 from sparserec.methods import Context, Method, make_method
-from sparserec.recommenders import Recommender, graph_of, make_recommender
+from sparserec.recommenders import History, Recommender, graph_of, make_recommender
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
 from sparserec.training.start import Start
 from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
+from sparserec.training.temperature import choose_temperature
 from sparserec.vectors.propagate import propagate_all
 from sparserec.vectors.quality import evaluate_test
 
@@ -39,6 +40,8 @@ class Prepared:
     method: Method
     context: Context
     sampler: Batches
+    temperatures: dict[str, float] | None = None
+    """Validation scores of the temperatures that short trainings chose among."""
 
     def stepper(self, table: Table) -> Steps:
         decay = self.config.recipe.weight_decay
@@ -79,6 +82,7 @@ def prepare(
         split, factors = number_nodes(split, config, method, quiet, start, recommender.user_rows)
         graph = graph_of(recommender, split.train)
         sampler = make_sampler(recommender, split.train, config.recipe, config.seed)
+        recommender, temperatures = _with_temperature(recommender, split, graph, config.seed)
     context = Context(
         train=split.train, dim=config.dim, density=config.density,
         epochs=config.recipe.length(sampler.steps_per_epoch),
@@ -86,7 +90,18 @@ def prepare(
         factors=factors, explorations=config.recipe.explorations, explore_every=config.recipe.explore_every,
         user_rows=recommender.user_rows,
     )  # fmt: skip
-    return Prepared(config, source.report, split, graph, recommender, method, context, sampler)
+    return Prepared(config, source.report, split, graph, recommender, method, context, sampler, temperatures)
+
+
+def _with_temperature(
+    recommender: Recommender, split: Split, graph: Adjacency, seed: int
+) -> tuple[Recommender, dict[str, float] | None]:
+    """The recommender with a temperature where it has one that is open, and the scores that chose it."""
+    if not isinstance(recommender, History) or recommender.settings.temperature or not len(split.valid):
+        return recommender, None
+    scores = choose_temperature(recommender, split, graph, seed)
+    chosen = max(scores, key=lambda name: scores[name])
+    return History(recommender.settings.model_copy(update={"temperature": float(chosen)})), scores
 
 
 def number_nodes(
