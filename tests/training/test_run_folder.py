@@ -122,7 +122,8 @@ def test_early_stop_counts_only_once_patience_has_begun() -> None:
 
 def test_recipes_of_the_paper_keep_its_rate() -> None:
     rates = {name: expand_recipe({"recipe": name})["recipe"].get("learning_rate") for name in RECIPES}
-    assert rates == {"default": None, "paper-rate": 0.01, "paper": 0.01, "paper-yelp-lightgcn": 0.01}
+    papers = {"paper-rate": 0.01, "paper": 0.01, "paper-yelp-lightgcn": 0.01}
+    assert rates == {"default": None, "history": 0.02, **papers}
     assert Recipe().learning_rate == 0.08
     published = build_config(
         {"base": "xsimgcl", "preset": "published-yelp2018", "recipe": {"preset": "paper-rate"}}

@@ -48,14 +48,18 @@ def assign(values: dict[str, Any], path: list[str], value: Any) -> None:
 
 
 def expand_recipe(values: dict[str, Any]) -> dict[str, Any]:
-    """`recipe = "paper"` and `recipe.preset` name a stored recipe; other recipe settings change it."""
+    """`recipe = "paper"` and `recipe.preset` name a stored recipe; other recipe settings change it.
+
+    Who says how many epochs gets as many: a recipe's least number of steps is for those who do not.
+    """
     recipe = values.get("recipe", {})
     recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
     base = values.get("base", RunConfig.model_fields["base"].default)
     preset = recipe.pop("preset", RECIPE_OF_BASE.get(base, "default"))
     if preset not in RECIPES:
         raise SettingError(f"unknown recipe {preset!r}; known: {', '.join(RECIPES)}")
-    return {**values, "recipe": {**RECIPES[preset], **recipe}}
+    stored = {**RECIPES[preset], **({"least_steps": 0} if "epochs" in recipe else {})}
+    return {**values, "recipe": {**stored, **recipe}}
 
 
 def expand_like(values: dict[str, Any]) -> dict[str, Any]:
