@@ -25,6 +25,8 @@ BASE_SETTINGS: dict[str, dict[str, Any]] = {
 }
 
 METHOD_SETTINGS: dict[str, dict[str, Any]] = {
+    "bet": {"probes": 6, "probe_share": 0.1, "actions": 10, "retrained": 2},
+    "ciess": {"episodes": 2, "episode_steps": 3, "probe_share": 0.1, "updates": 1, "retrained": 2},
     "dhe": {"learning_rate": 0.02},  # sixty steps are few for a network
 }
 

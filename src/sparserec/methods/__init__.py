@@ -6,7 +6,9 @@ from typing import Any
 
 from sparserec.errors import SettingError
 from sparserec.methods.base import Context, Method, Moment, Phase, PhaseResult, Validate, Validation
+from sparserec.methods.bet import BET, BETSettings
 from sparserec.methods.cerp import CERP, CERPSettings
+from sparserec.methods.ciess import CIESS, CIESSSettings
 from sparserec.methods.dense import Dense, DenseSettings
 from sparserec.methods.dhe import DHE, DHESettings
 from sparserec.methods.dsl import DSL, DSLSettings
@@ -38,6 +40,8 @@ METHODS: dict[str, tuple[type, type[Settings]]] = {
     "pep": (PEP, PEPSettings),
     "cerp": (CERP, CERPSettings),
     "dhe": (DHE, DHESettings),
+    "bet": (BET, BETSettings),
+    "ciess": (CIESS, CIESSSettings),
 }
 
 

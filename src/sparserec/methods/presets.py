@@ -13,6 +13,10 @@ METHOD_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     "cerp": {
         "published": {"reward": 1.0, "threshold_ceiling": 1.0, "threshold_rate": 1e-3, "search_epochs": 50}
     },
+    "bet": {"published": {"retrained": None}},
+    "ciess": {
+        "published": {"episodes": 30, "episode_steps": 11, "probe_share": 0.09, "updates": 1, "fit": False},
+    },
     "dhe": {"published": {"hashes": 1024, "width": 512, "output_dims": [8, 16, 32, 64, 128]}},
 }
 

@@ -7,17 +7,18 @@ from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger, total
 from sparserec.table.masked import MaskedTable
+from sparserec.table.prefix import PrefixTable
 from sparserec.table.sparse import Candidates, SparseTable
 from sparserec.table.storage import byte_matched_dim
 from sparserec.table.thresholded import ThresholdedTable, Thresholds
 
 TABLES: dict[str, type] = {
     "sparse": SparseTable, "dense": DenseTable, "masked": MaskedTable, "thresholded": ThresholdedTable,
-    "composed": ComposedTable, "computed": ComputedTable,
+    "composed": ComposedTable, "computed": ComputedTable, "prefix": PrefixTable,
 }  # fmt: skip
 """Kinds of tables that a file may hold."""
 
 __all__ = ["TABLES",
-    "Candidates", "ComposedTable", "ComputedTable", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "MaskedTable", "Shape", "SparseTable", "State", "Table",
+    "Candidates", "ComposedTable", "ComputedTable", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "MaskedTable", "PrefixTable", "Shape", "SparseTable", "State", "Table",
     "ThresholdedTable", "Thresholds", "Update", "byte_matched_dim", "total",
 ]  # fmt: skip
