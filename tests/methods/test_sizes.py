@@ -154,11 +154,12 @@ def test_one_actor_step_on_a_known_critic() -> None:
 
 def test_the_critics_learn_the_reward_and_what_follows() -> None:
     """Two probes of one episode: the last one's value is its reward, the first one's that and what follows."""
-    counts, quality = np.array([1.0, 9.0], np.float32), np.array([0.25, 0.5], np.float32)
-    seen = Transitions(
-        counts, [np.full(2, 5.0), np.array([3.0, 5.0]), np.array([1.0, 3.0])],
-        [np.zeros(2, np.float32), quality, 2 * quality], np.ones(2, np.float32), 5, 2, 0.1,
-    )  # fmt: skip
+
+    def rows(*pair: float) -> np.ndarray:
+        return np.tile(np.array(pair, np.float32), 100)
+
+    sizes, quality = [rows(5, 5), rows(3, 5), rows(1, 3)], [rows(0, 0), rows(0.25, 0.5), rows(0.5, 1)]
+    seen = Transitions(rows(1, 9), sizes, quality, rows(1, 1), 5, 2, 0.1)
     state, action, reward, after, goes_on = seen.draw(np.random.default_rng(0))
     assert set(map(tuple, state.tolist())) == {(-1, 1, -1), (1, 1, -1), (-1, 0, -0.5), (1, 1, 0)}
     last = goes_on == 0

@@ -16,6 +16,7 @@ HIDDEN = 256
 DISCOUNT, TARGET_SHARE, CLIP = 0.99, 0.005, 0.01
 ACTOR_RATE, CRITIC_RATE, ACTOR_EVERY = 1e-3, 3e-3, 2
 BATCH = 4096
+"""Transitions of an update, or as many as there are."""
 MOST_PROBES = 100
 """Probes whose transitions are remembered."""
 HOPS, REACH = 5, 5
@@ -53,17 +54,18 @@ class Transitions:
     def draw(self, rng: np.random.Generator) -> tuple[torch.Tensor, ...]:
         """A batch of (state, action, reward, next state, whether it goes on) from the probes remembered."""
         last = len(self.sizes) - 1
-        probes = rng.integers(max(0, last - MOST_PROBES), last, BATCH)
-        rows = rng.integers(0, len(self.counts), BATCH)
-        before, after = np.empty((BATCH, 3), np.float32), np.empty((BATCH, 3), np.float32)
-        action, reward = np.empty(BATCH, np.float32), np.empty(BATCH, np.float32)
+        first, rows = max(0, last - MOST_PROBES), len(self.counts)
+        size = min(BATCH, (last - first) * rows)
+        probes, chosen_rows = rng.integers(first, last, size), rng.integers(0, rows, size)
+        before, after = np.empty((size, 3), np.float32), np.empty((size, 3), np.float32)
+        action, reward = np.empty(size, np.float32), np.empty(size, np.float32)
         for probe in np.unique(probes):
             some = probes == probe
-            chosen = rows[some]
+            chosen = chosen_rows[some]
             before[some], after[some] = self.observed(probe)[chosen], self._state(probe + 1)[chosen]
-            size = self.sizes[probe + 1][chosen]
-            action[some] = scaled(size, self.dim)
-            reward[some] = self.quality[probe + 1][chosen] - self.price * ((size - 1.0) / self.dim) ** 2
+            sizes = self.sizes[probe + 1][chosen]
+            action[some] = scaled(sizes, self.dim)
+            reward[some] = self.quality[probe + 1][chosen] - self.price * ((sizes - 1.0) / self.dim) ** 2
         goes_on = ((probes + 1) % self.episode != 0).astype(np.float32)
         return tuple(torch.from_numpy(part) for part in (before, action[:, None], reward, after, goes_on))
 
