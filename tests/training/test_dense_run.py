@@ -14,6 +14,10 @@ from sparserec.methods import METHODS, make_method
 from sparserec.runs.start_from import open_dense_run
 from sparserec.runs.train import train_run
 
+SHORT = {
+    "bet": {"probes": 2, "actions": 3, "retrained": 1},
+    "ciess": {"episodes": 1, "episode_steps": 2, "updates": 1, "retrained": 1},
+}
 BEGIN_DENSE = [name for name in METHODS if make_method(name).begins_dense]
 
 
@@ -26,12 +30,12 @@ def dense(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_methods_that_begin_dense_are_known() -> None:
-    assert BEGIN_DENSE == ["magnitude", "lottery"]
+    assert BEGIN_DENSE == ["magnitude", "lottery", "bet", "ciess"]
 
 
 @pytest.mark.parametrize("name", BEGIN_DENSE)
 def test_a_dense_run_changes_nothing_but_the_time(dense: Path, tmp_path: Path, name: str) -> None:
-    config = small_config(method=name, method_settings={})
+    config = small_config(method=name, method_settings=SHORT.get(name, {}))
     alone = train_run(config, tmp_path / "alone", source=blocks())
     after = train_run(config, tmp_path / "after", source=blocks(), start=open_dense_run(dense))
     for left, right in zip(alone.table.entries(), after.table.entries()):  # type: ignore[attr-defined]
