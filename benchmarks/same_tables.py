@@ -4,6 +4,7 @@
     python benchmarks/same_tables.py after.json       # on the new one, same machine and packages
     python benchmarks/same_tables.py --compare before.json after.json
 
+A file is written after every training, and what it holds already is not trained again.
 Bits depend on the processor and on library versions, so nothing here is stored in the repository.
 """
 
@@ -13,6 +14,7 @@ import hashlib
 import json
 import sys
 import tempfile
+from itertools import product
 from pathlib import Path
 
 from safetensors import safe_open
@@ -21,7 +23,7 @@ import sparserec
 
 SETTINGS = {
     "dim": 16,
-    "epochs": 2,
+    "epochs": 1,
     "recipe": {"batch_size": 8000, "validate_every": 1},
     "quiet": True,
 }
@@ -38,24 +40,22 @@ def table_hash(model_file: Path) -> str:
     return digest.hexdigest()
 
 
-def measure() -> dict[str, dict[str, object]]:
-    """Train everything; the table's hash and what it scores, by `base method`."""
+def measure(path: Path) -> None:
+    """Train everything that the file does not hold; the table's hash and what it scores, by `base method`."""
     from sparserec.methods import METHODS
     from sparserec.recommenders import RECOMMENDERS
 
-    found: dict[str, dict[str, object]] = {}
-    for base in RECOMMENDERS:
-        for method in METHODS:
-            with tempfile.TemporaryDirectory() as folder:
-                model = sparserec.fit(
-                    "world", base=base, method=method, folder=Path(folder) / "run", **SETTINGS
-                )
-                scores = {name: metrics["ndcg@20"] for name, metrics in model.evaluate().items()}
-                found[f"{base} {method}"] = {
-                    "table": table_hash(Path(folder) / "run" / "model.safetensors"), "ndcg@20": scores,
-                }  # fmt: skip
-            print(f"{base} {method} {scores['float']:.4f}", file=sys.stderr, flush=True)
-    return found
+    found = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    for base, method in product(RECOMMENDERS, METHODS):
+        if f"{base} {method}" in found:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            model = sparserec.fit("world", base=base, method=method, folder=Path(folder) / "run", **SETTINGS)
+            scores = {name: metrics["ndcg@20"] for name, metrics in model.evaluate().items()}
+            table = table_hash(Path(folder) / "run" / "model.safetensors")
+        found[f"{base} {method}"] = {"table": table, "ndcg@20": scores}
+        path.write_text(json.dumps(found, indent=1), encoding="utf-8")
+        print(f"{base} {method} {scores['float']:.4f}", file=sys.stderr, flush=True)
 
 
 def main(arguments: list[str]) -> int:
@@ -65,7 +65,7 @@ def main(arguments: list[str]) -> int:
         changed = [name for name in sorted(before | after) if before.get(name) != after.get(name)]
         print("\n".join(f"differs: {name}" for name in changed) or f"all {len(before)} the same")
         return 1 if changed else 0
-    Path(arguments[0]).write_text(json.dumps(measure(), indent=1), encoding="utf-8")
+    measure(Path(arguments[0]))
     return 0
 
 
