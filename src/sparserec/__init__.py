@@ -11,8 +11,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.errors import SparserecError
@@ -20,24 +21,10 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-_WHERE = {
-    "FileModel": "sparserec.serving",
-    "Model": "sparserec.serving",
-    "Recommendations": "sparserec.serving",
-    "SparserecError": "sparserec.errors",
-    "fit": "sparserec.serving",
-    "load": "sparserec.serving",
-}
-
-__all__ = ["FileModel", "Model", "Recommendations", "SparserecError", "__version__", "fit", "load"]
-
-
-def __getattr__(name: str) -> Any:
-    """Import what is asked for at the first use of its name."""
-    if name not in _WHERE:
-        raise AttributeError(f"module 'sparserec' has no attribute {name!r}; it has {', '.join(_WHERE)}")
-    return getattr(import_module(_WHERE[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *_WHERE])
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "errors": ("SparserecError",),
+        "serving": ("FileModel", "Model", "Recommendations", "fit", "load"),
+    },
+)

@@ -13,7 +13,7 @@ from sparserec.cli import config as command
 from sparserec.cli import train
 from sparserec.cli.config import to_toml
 from sparserec.errors import SettingError
-from sparserec.training.configure import configure
+from sparserec.training.configure import resolve_config
 
 NO_SETTINGS = {"run_dir", "data_dir", "resume", "threads", "quiet", "force", "warm", "dense_run", "metadata"}
 """Options of train that are no settings of the run."""
@@ -41,7 +41,7 @@ def test_what_it_prints_is_what_train_reads(call: Callable, tmp_path: Path, word
     path = tmp_path / "settings.toml"
     path.write_text(shown, encoding="utf-8")
     assert call("config", "show", "--config", path).stdout == shown
-    assert configure(path, {}, []).recipe.epochs == tomllib.loads(shown)["recipe"]["epochs"]
+    assert resolve_config(path, {}, []).recipe.epochs == tomllib.loads(shown)["recipe"]["epochs"]
 
 
 def test_settings_of_a_run(ask: Callable, call: Callable, runs: Path) -> None:

@@ -13,14 +13,14 @@ from sparserec import device
 from sparserec.data import read_source
 from sparserec.errors import SettingError
 from sparserec.evaluation import top_items
-from sparserec.export import Encoding, ExportOptions, export_run
+from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs.train import train_run
 from sparserec.runs.trained import Trained, open_run
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import Recipe
 from sparserec.units import parse_size
-from sparserec.vectors import Neighbours, as_read, fold_in_users, make_vectors, user_history
+from sparserec.vectors import Encoding, Neighbours, as_read, fold_in_users, make_vectors, user_history
 
 N_USERS, N_ITEMS = 60, 45
 

@@ -12,8 +12,8 @@ from sparserec.errors import SettingError
 from sparserec.methods import METHODS, make_method
 from sparserec.planning.estimate import (
     _container_bytes,
-    estimate,
     estimate_all,
+    estimate_run,
     limit_nmf,
     refuse_if_too_big,
 )
@@ -58,7 +58,7 @@ def test_a_step_holds_what_was_foretold(base: str) -> None:
     sampler = make_sampler(recommender, train, one.recipe, 0)
     stepper = make_stepper(recommender, graph_of(recommender, train), table, 0)
     stepper.run(sampler.batch(0, 0), 1, 0.01)
-    foretold = estimate(one, SIZES, timed=False).memory["train"]
+    foretold = estimate_run(one, SIZES, timed=False).memory["train"]
     for role, size in stepper.ledger().items():
         assert foretold[role] == pytest.approx(size, rel=0.25 if role == "rows" else 0.04), role
 
@@ -77,13 +77,13 @@ def test_made_up_data_has_the_sizes_asked_for() -> None:
 
 
 def test_memory_and_time_of_one_run() -> None:
-    found = estimate(config(), SIZES)
+    found = estimate_run(config(), SIZES)
     assert list(found.memory) == ["read", "nmf", "init", "train", "evaluate"]
     assert found.seconds is not None and all(taken > 0 for taken in found.seconds.values())
     assert found.peak == max(total(ledger) for ledger in found.memory.values())
     assert found.as_dict()["memory"]["nmf"]["total"] == total(found.memory["nmf"])
     assert any("factor of two" in line for line in found.lines())
-    longer = estimate(config(recipe={"epochs": 400, "batch_size": 500}), SIZES)
+    longer = estimate_run(config(recipe={"epochs": 400, "batch_size": 500}), SIZES)
     assert longer.seconds is not None and longer.seconds["train"] > 10 * found.seconds["train"]
 
 
@@ -110,7 +110,7 @@ def test_a_long_factorisation_is_shortened_and_said_so() -> None:
 
 
 def test_a_run_that_cannot_fit_is_refused_with_the_estimate() -> None:
-    found = estimate(config(method="dense", dim=4096), Sizes(10**7, 10**6, 10**8), timed=False)
+    found = estimate_run(config(method="dense", dim=4096), Sizes(10**7, 10**6, 10**8), timed=False)
     with pytest.raises(SettingError, match=r"needs about \d.*\n(.*\n)+what helps: method sparserec.*--force"):
         refuse_if_too_big(found, 8 * 10**9)
     refuse_if_too_big(found, None)
@@ -122,8 +122,8 @@ def test_a_run_that_cannot_fit_is_refused_with_the_estimate() -> None:
 
 
 def test_a_warm_start_is_not_charged_for_a_factorisation() -> None:
-    assert "nmf" in estimate(config(), SIZES, timed=False).memory
-    assert "nmf" not in estimate(config(), SIZES, timed=False, factorises=False).memory
+    assert "nmf" in estimate_run(config(), SIZES, timed=False).memory
+    assert "nmf" not in estimate_run(config(), SIZES, timed=False, factorises=False).memory
 
 
 def test_a_container_limit_counts(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_users_held_out_whole_cost_what_they_cost() -> None:
     )
     assert (plain.train, new.train, new.new_users, new.ranked_users) == (5950, 6885, 70, 630)
     for base, folds in (("lightgcn", 1), ("mgdcf", 1)):
-        memory = [estimate(config(base=base), sizes, timed=False).memory for sizes in (plain, new)]
+        memory = [estimate_run(config(base=base), sizes, timed=False).memory for sizes in (plain, new)]
         assert memory[0]["evaluate"]["fold-in"] == 0
         assert memory[1]["evaluate"]["fold-in"] == 4 * 24 * (folds * 1100 + 700)
         assert memory[1]["train"]["graph"] > memory[0]["train"]["graph"]

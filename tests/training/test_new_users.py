@@ -11,14 +11,14 @@ from small_run import blocks, small_config
 from sparserec import device
 from sparserec.data import split_interactions
 from sparserec.errors import SettingError
-from sparserec.export import NEW_USERS, Encoding, ExportOptions, export_run
+from sparserec.export import NEW_USERS, ExportOptions, export_run
 from sparserec.runs.measure import measure_again
 from sparserec.runs.start_from import WarmStart
 from sparserec.runs.stored_split import load_split, save_split
 from sparserec.runs.train import train_run
 from sparserec.runs.trained import Trained, open_run
 from sparserec.serving.model import Model
-from sparserec.vectors import as_read, fold_in_users, make_vectors
+from sparserec.vectors import Encoding, as_read, fold_in_users, make_vectors
 
 
 @pytest.fixture(scope="module")

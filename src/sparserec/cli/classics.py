@@ -11,7 +11,7 @@ import typer
 from sparserec.cli import options
 
 if TYPE_CHECKING:
-    from sparserec.runs.record import Record
+    from sparserec.runs import Record
 
 
 def register(app: typer.Typer) -> None:
@@ -42,8 +42,7 @@ def classics(
 ) -> None:
     """Measure recommenders that need no training; their settings are searched on validation."""
     from sparserec.data import resolve
-    from sparserec.experiments.classics import Asked, measure_classic
-    from sparserec.experiments.results import append_result, finished_names
+    from sparserec.experiments import Asked, append_result, finished_names, measure_classic
     from sparserec.process import use_threads
 
     use_threads(threads)
@@ -69,7 +68,7 @@ def _chosen(only: str | None, n_items: int) -> list[str]:
     from sparserec.classics import CLASSICS
     from sparserec.cli.printing import warn
     from sparserec.errors import SettingError
-    from sparserec.experiments.classics import applicable
+    from sparserec.experiments import applicable
 
     if only is None:
         for name in CLASSICS.keys() - applicable(n_items).keys():

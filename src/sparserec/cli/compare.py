@@ -24,7 +24,7 @@ def compare(
 ) -> None:
     """Compare runs of the same split: one table, with a paired test per user against the first run."""
     from sparserec.cli.printing import cell, print_table, size
-    from sparserec.serving.compare import compare_runs
+    from sparserec.serving import compare_runs
 
     found = compare_runs(runs, metric, precision)
     if as_json:

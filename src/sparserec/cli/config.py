@@ -48,8 +48,8 @@ def show(
 ) -> None:
     """Print all settings, defaults filled in, as TOML that `train --config` takes."""
     from sparserec.errors import SettingError
-    from sparserec.runs.folder import RunFolder
-    from sparserec.training.configure import configure
+    from sparserec.runs import RunFolder
+    from sparserec.training import resolve_config
 
     typed = options.typed_settings(context)
     if run is not None:
@@ -57,7 +57,7 @@ def show(
             raise SettingError("--run shows the settings a run was started with; give no others beside it")
         values = resolved(RunFolder(run).read_config())
     else:
-        values = resolved(configure(config, typed, assignments or []))
+        values = resolved(resolve_config(config, typed, assignments or []))
     typer.echo(json.dumps(values) if as_json else to_toml(values), nl=as_json)
 
 

@@ -23,8 +23,7 @@ def register(app: typer.Typer) -> None:
 
 def list_sets(data_dir: options.DataDir = None, as_json: options.AsJson = False) -> None:
     """List the data sets that can be named instead of a file."""
-    from sparserec.data.catalogue import CATALOGUE
-    from sparserec.data.named import locate
+    from sparserec.data import CATALOGUE, locate
 
     rows = []
     for entry in CATALOGUE.values():
@@ -48,8 +47,7 @@ def fetch_set(
     as_json: options.AsJson = False,
 ) -> None:
     """Download a data set and check it; an interrupted download continues where it stopped."""
-    from sparserec.data.catalogue import get_named
-    from sparserec.data.named import fetch, load_entry, locate
+    from sparserec.data import fetch, get_named, load_entry, locate
 
     entry = get_named(name)
     if not as_json:
@@ -91,8 +89,7 @@ def describe(
 ) -> None:
     """Say what a file or data set is understood to be, without training anything."""
     from sparserec.cli.options import as_typed
-    from sparserec.data.catalogue import find_named
-    from sparserec.data.named import resolve
+    from sparserec.data import find_named, resolve
 
     source = resolve(what, data_dir, **options.typed_reading(context))
     entry = None if Path(what).exists() else find_named(what)

@@ -78,9 +78,8 @@ def demo(
 
 def _write_page(folder: Path) -> Path:
     """The sparse model as a device file and as a page that needs nothing else."""
-    from sparserec.export import ExportOptions, export_run
-    from sparserec.export.page import write_page
-    from sparserec.runs.trained import open_run
+    from sparserec.export import ExportOptions, export_run, write_page
+    from sparserec.runs import open_run
 
     file, page = folder / "city.srec", folder / "city.html"
     export_run(open_run(folder / "sparserec"), file, ExportOptions())
@@ -91,7 +90,7 @@ def _write_page(folder: Path) -> Path:
 def _train(name: str, folder: Path, again: bool, epochs: int | None, base: str) -> dict[str, Any]:
     """One run in a process of its own, so that its peak memory is its own; a finished one is used as it is."""
     from sparserec.files import write_text
-    from sparserec.runs.folder import RunFolder
+    from sparserec.runs import RunFolder
 
     run = RunFolder(folder / name)
     settings = json.loads(json.dumps(COMMON | TRAINED[name] | {"base": base}))
@@ -112,7 +111,7 @@ def _train_child(name: str, folder: Path, epochs: int) -> None:
     """Start the process and show how far it is by reading the events it writes."""
     from sparserec.errors import TrainingError
     from sparserec.progress import progress
-    from sparserec.runs.folder import RunFolder
+    from sparserec.runs import RunFolder
 
     run, log = RunFolder(folder / name), folder / f"{name}.log"
     command = [sys.executable, "-m", "sparserec.runs.child"]

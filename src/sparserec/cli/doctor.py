@@ -16,7 +16,7 @@ def register(app: typer.Typer) -> None:
 
 def doctor(as_json: AsJson = False) -> None:
     """Report versions, threads, speed, memory and disk, and what is wrong with them."""
-    from sparserec.planning.doctor import examine
+    from sparserec.planning import examine
 
     found = examine()
     wrong = [one for one in found if one.state == "wrong"]

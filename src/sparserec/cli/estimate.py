@@ -11,9 +11,8 @@ import typer
 from sparserec.cli import options
 
 if TYPE_CHECKING:
-    from sparserec.planning.estimate import Estimate
-    from sparserec.planning.sizes import Sizes
-    from sparserec.training.config import RunConfig
+    from sparserec.planning import Estimate, Sizes
+    from sparserec.training import RunConfig
 
 
 def register(app: typer.Typer) -> None:
@@ -55,17 +54,16 @@ def estimate(
     as_json: options.AsJson = False,
 ) -> None:
     """Say how much memory a run needs in each phase and about how long it takes on this machine."""
-    from sparserec.planning.estimate import NMF_LIMIT, estimate_all, limit_nmf, usable_bytes
-    from sparserec.planning.estimate import estimate as estimate_one
+    from sparserec.planning import NMF_LIMIT, estimate_all, estimate_run, limit_nmf, usable_bytes
     from sparserec.process import use_threads
-    from sparserec.training.configure import configure
+    from sparserec.training import resolve_config
 
-    settings = configure(config, options.typed_settings(context), assignments or [])
+    settings = resolve_config(config, options.typed_settings(context), assignments or [])
     use_threads(threads)
     sizes = _sizes(settings, (users, items, interactions), data_dir)
     settings, said = limit_nmf(settings, sizes, NMF_LIMIT if nmf_limit is None else nmf_limit)
     found = (
-        estimate_all(settings, sizes, not no_time) if every else [estimate_one(settings, sizes, not no_time)]
+        estimate_all(settings, sizes, not no_time) if every else [estimate_run(settings, sizes, not no_time)]
     )
     free = usable_bytes()
     if as_json:
@@ -79,9 +77,9 @@ def _sizes(
     settings: RunConfig, given: tuple[int | None, int | None, int | None], data_dir: Path | None
 ) -> Sizes:
     """Sizes from numbers, from the catalogue, or from reading the data."""
-    from sparserec.data.named import resolve
+    from sparserec.data import resolve
     from sparserec.errors import SettingError
-    from sparserec.planning.sizes import Sizes
+    from sparserec.planning import Sizes
 
     users, items, interactions = given
     if users and items and interactions:

@@ -11,7 +11,7 @@ import typer
 from sparserec.cli.options import AsJson, RunFolder
 
 if TYPE_CHECKING:
-    from sparserec.runs.record import Record
+    from sparserec.runs import Record
 
 GROUPS = ("head", "middle", "tail")
 
@@ -29,7 +29,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Show the test results of a run: measured once, when training had ended."""
-    from sparserec.runs.folder import RunFolder as Folder
+    from sparserec.runs import RunFolder as Folder
 
     record = _measured_again(run) if again else Folder(run).read_record()
     if as_json:

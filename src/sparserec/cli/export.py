@@ -59,11 +59,10 @@ def export(
     """Write a trained run as one small file and report its size and quality."""
     from sparserec.cli.options import check_choice
     from sparserec.data import read_item_info
-    from sparserec.export import DEFAULT, Encoding, ExportOptions, export_run
-    from sparserec.export.page_colour import check_colour
-    from sparserec.runs.trained import open_run
+    from sparserec.export import ExportOptions, check_colour, export_run
+    from sparserec.runs import open_run
     from sparserec.units import parse_size
-    from sparserec.vectors import KINDS
+    from sparserec.vectors import DEFAULT, KINDS, Encoding
 
     check_choice("mode", mode, ("items", "full", "personal"))
     check_choice("fold", fold, ("own", "shared"))
@@ -81,11 +80,11 @@ def export(
     info = read_item_info(metadata, trained.split.train.item_ids) if metadata else None
     report = export_run(trained, path, wanted, info, quiet)
     if report.curve:
-        from sparserec.export.figures import draw_curve
+        from sparserec.export import draw_curve
 
         draw_curve(report, path.with_suffix(".curve.png"))
     if page:
-        from sparserec.export.page import write_page
+        from sparserec.export import write_page
 
         write_page(page, path, page_title, page_color)
     print(json.dumps({**asdict(report), "path": str(path)})) if as_json else _print(report, page)

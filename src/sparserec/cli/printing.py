@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from sparserec.runs.record import Record
+    from sparserec.runs import Record
 
 SHORTEST = 12  # columns of text are not cut below this
 

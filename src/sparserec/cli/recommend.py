@@ -82,7 +82,7 @@ def recommend(
 
 def _print(found: Recommendations, user: str | None, reasons: list[Any]) -> None:
     from sparserec.cli.printing import print_table, print_text, warn
-    from sparserec.serving.answers import BASIS_TEXT
+    from sparserec.serving import BASIS_TEXT
 
     if found.ignored:
         warn(f"not known to this model and left out: {', '.join(map(str, found.ignored))}")
@@ -109,7 +109,7 @@ def item_rows(found: Recommendations, score: str) -> list[dict[str, Any]]:
 
 def _print_reasons(found: Recommendations, reasons: list[Any], title: str) -> None:
     from sparserec.cli.printing import print_text
-    from sparserec.serving.answers import name_of
+    from sparserec.serving import name_of
 
     typer.secho(title, bold=True)
     for rank, (item, reason) in enumerate(zip(found, reasons), 1):
@@ -123,8 +123,7 @@ def _write_everybody(
     run: Path, out: Path, k: int, limits: dict[str, Any], quiet: bool, as_json: bool
 ) -> None:
     import sparserec
-    from sparserec.serving import Model, QuestionError
-    from sparserec.serving.batch import check_out
+    from sparserec.serving import Model, QuestionError, check_out
 
     check_out(out)
     model = sparserec.load(run)

@@ -24,7 +24,7 @@ def runs(
     """List runs: state, method, quality, size and when."""
     from sparserec.cli.printing import print_table
     from sparserec.errors import RunError
-    from sparserec.runs.folder import CONFIG
+    from sparserec.runs import CONFIG
 
     if not folder.is_dir():
         raise RunError(
@@ -45,7 +45,7 @@ def runs(
 def describe(run: Path, folder: Path) -> dict[str, Any]:
     """One run from its files alone; a damaged one is listed as such instead of hiding the others."""
     from sparserec.errors import SparserecError
-    from sparserec.runs.folder import RunFolder
+    from sparserec.runs import RunFolder
 
     about: dict[str, Any] = {
         "run": str(run.relative_to(folder)), "folder": str(run), "state": "damaged", "base": None, "method": None,
@@ -69,7 +69,7 @@ def describe(run: Path, folder: Path) -> dict[str, Any]:
 
 
 def _progress(run: Path, epochs: int) -> str:
-    from sparserec.runs.folder import RunFolder
+    from sparserec.runs import RunFolder
 
     done = sum(event["event"] == "epoch" for event in RunFolder(run).read_events())
     return f"epoch {done}/{epochs}" if done <= epochs else f"epoch {done}"

@@ -26,8 +26,7 @@ def sweep(
     ] = False,
 ) -> None:
     """Train the runs of a queue, one at a time by priority, and append their results."""
-    from sparserec.experiments.queue import read_queues, run_queue
-    from sparserec.experiments.results import finished_names
+    from sparserec.experiments import finished_names, read_queues, run_queue
 
     if dry_run:
         for run in read_queues(queues):
@@ -55,8 +54,7 @@ def table(
 ) -> None:
     """Render a Markdown table from recorded results."""
     from sparserec.errors import SettingError
-    from sparserec.experiments.figures import draw_sizes
-    from sparserec.experiments.results import COLUMNS, markdown_table, read_results
+    from sparserec.experiments import COLUMNS, draw_sizes, markdown_table, read_results
     from sparserec.files import write_text
 
     rows = [row for path in results for row in read_results(path) if only is None or only in row["name"]]

@@ -64,18 +64,17 @@ def train(
     """Train a recommender within a parameter budget and measure it."""
     from sparserec.cli.printing import print_record
     from sparserec.errors import SettingError
-    from sparserec.planning.plan import PlanOptions
+    from sparserec.planning import PlanOptions
     from sparserec.process import use_threads
-    from sparserec.runs.start_from import open_dense_run, open_warm_start
-    from sparserec.runs.train import Input, train_run
-    from sparserec.training.configure import configure
+    from sparserec.runs import Input, open_dense_run, open_warm_start, train_run
+    from sparserec.training import resolve_config
 
     wanted = PlanOptions.of(budget, target, nmf_limit, force)
     if warm is not None and dense_run is not None:
         raise SettingError("--from and --dense-run each say what to begin with: give one of them")
     old = open_warm_start(warm) if warm is not None else None
     inherited = old.inherited(base, method, budget is not None) if old is not None else None
-    settings = configure(config, options.typed_settings(context), assignments or [], inherited)
+    settings = resolve_config(config, options.typed_settings(context), assignments or [], inherited)
     use_threads(threads)
     given = Input(settings.data, data_dir, metadata)
     start = open_dense_run(dense_run) if dense_run is not None else old

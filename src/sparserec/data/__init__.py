@@ -1,14 +1,15 @@
 """What was observed: interactions, readers, splits, named data sets, the built-in sample and training batches."""
 
-from sparserec.data.catalogue import CATALOGUE, NamedSet
+from sparserec.data.catalogue import CATALOGUE, NamedSet, find_named, get_named
 from sparserec.data.ids import IdMap
 from sparserec.data.interactions import Interactions, ItemInfo
 from sparserec.data.item_info import read_item_info
-from sparserec.data.named import cache_folder, fetch, load_named, resolve
+from sparserec.data.named import cache_folder, fetch, load_entry, load_named, locate, resolve
 from sparserec.data.reading import ReadOptions, read_source
 from sparserec.data.sampling import Batch, Sampler
 from sparserec.data.source import ReadReport, Source
 from sparserec.data.splits import PROTOCOLS, Split, split_interactions
+from sparserec.data.user_batches import UserSampler
 from sparserec.data.world import make_world
 
 __all__ = [
@@ -24,9 +25,14 @@ __all__ = [
     "Sampler",
     "Source",
     "Split",
+    "UserSampler",
     "cache_folder",
     "fetch",
+    "find_named",
+    "get_named",
+    "load_entry",
     "load_named",
+    "locate",
     "make_world",
     "read_item_info",
     "read_source",

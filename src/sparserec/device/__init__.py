@@ -13,16 +13,22 @@ from .codecs import (
     sparse_rows,
 )
 from .encode import encode_codes, encode_rows, read_back, read_back_sparse
-from .errors import DeviceError
+from .errors import DeviceError, FileError
 from .fold_in import FoldIn
+from .graph import encode_graph, smallest_counts
+from .ids import id_tensors
 from .model import Explanation, Item, Model, Recommendation, load, loads
+from .scorers import FullScorer
+from .text import text_tensors
 from .writer import ModelParts, model_bytes, write_model
 
 __all__ = [
     "DeviceError",
     "EncodedTable",
     "Explanation",
+    "FileError",
     "FoldIn",
+    "FullScorer",
     "Item",
     "Model",
     "ModelParts",
@@ -31,10 +37,12 @@ __all__ = [
     "decode_table",
     "dequantise",
     "encode_codes",
+    "encode_graph",
     "encode_rows",
     "encode_table",
     "fake_quantise",
     "fake_quantise_flat",
+    "id_tensors",
     "keep_largest",
     "load",
     "loads",
@@ -42,6 +50,8 @@ __all__ = [
     "quantise_rows",
     "read_back",
     "read_back_sparse",
+    "smallest_counts",
     "sparse_rows",
+    "text_tensors",
     "write_model",
 ]

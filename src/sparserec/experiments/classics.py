@@ -18,11 +18,18 @@ from sparserec.evaluation import Evaluation, evaluate_scorer
 from sparserec.files import write_text
 from sparserec.memory import PhasePeaks
 from sparserec.progress import say
-from sparserec.runs.folder import RunFolder
-from sparserec.runs.measure import measure_test, metrics_of, write_per_user
-from sparserec.runs.record import VERSION, Record, environment, now
-from sparserec.runs.stored_split import save_split
-from sparserec.training.config import RunConfig
+from sparserec.runs import (
+    VERSION,
+    Record,
+    RunFolder,
+    environment,
+    measure_test,
+    metrics_of,
+    now,
+    save_split,
+    write_per_user,
+)
+from sparserec.training import RunConfig
 from sparserec.vectors import some_users
 
 METHOD = "classic"

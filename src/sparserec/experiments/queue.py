@@ -25,7 +25,7 @@ from sparserec.experiments.results import append_result, finished_names, validat
 from sparserec.experiments.search import Search, unfold
 from sparserec.files import write_text
 from sparserec.process import StopSignals
-from sparserec.runs.folder import RunFolder
+from sparserec.runs import RunFolder
 
 POLL_SECONDS = 1.0
 
@@ -60,7 +60,7 @@ class QueueFile:
 
     def run(self, entry: dict[str, Any], opens: str | None = None) -> QueuedRun:
         """One run; a mistake in its settings shows here, before hours of training and not after."""
-        from sparserec.training.configure import build_config, merge
+        from sparserec.training import build_config, merge
 
         entry = dict(entry)
         name, priority = entry.pop("name"), entry.pop("priority", 0)
@@ -74,7 +74,7 @@ class QueueFile:
 
 def read_queue(path: Path, failed: Collection[str] = ()) -> list[QueuedRun]:
     """Runs in the order they will be trained; names of `failed` ones matter to searches."""
-    from sparserec.training.configure import merge, read_toml
+    from sparserec.training import merge, read_toml
 
     values = read_toml(path)
     unknown = set(values) - {"results", "runs", "defaults", "run", "search"}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.errors import DataError
-from sparserec.runs.record import Record
+from sparserec.runs import Record
 
 
 def read_results(path: Path) -> list[dict[str, Any]]:

@@ -1,12 +1,23 @@
 """The bridge from a trained run to a device file."""
 
-from sparserec.export.file import NEW_USERS, ExportOptions, ExportReport, export_run
-from sparserec.vectors.encoding import DEFAULT, Encoding
-from sparserec.vectors.fold_in import fold_in_users, fold_taps
-from sparserec.vectors.propagate import Vectors, make_vectors
-from sparserec.vectors.quality import encoded_quality, new_user_quality, popularity_quality
+from __future__ import annotations
 
-__all__ = [
-    "DEFAULT", "NEW_USERS", "Encoding", "ExportOptions", "ExportReport", "Vectors", "encoded_quality", "export_run",
-    "fold_in_users", "fold_taps", "make_vectors", "new_user_quality", "popularity_quality",
-]  # fmt: skip
+from typing import TYPE_CHECKING
+
+from sparserec.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from sparserec.export.figures import draw_curve
+    from sparserec.export.file import NEW_USERS, ExportOptions, ExportReport, export_run
+    from sparserec.export.page import write_page
+    from sparserec.export.page_colour import check_colour
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "figures": ("draw_curve",),
+        "file": ("NEW_USERS", "ExportOptions", "ExportReport", "export_run"),
+        "page": ("write_page",),
+        "page_colour": ("check_colour",),
+    },
+)

@@ -11,7 +11,7 @@ from sparserec.data import IdMap, ItemInfo
 from sparserec.device import FoldIn, ModelParts, encode_table
 from sparserec.errors import SettingError
 from sparserec.recommenders import History
-from sparserec.runs.trained import Trained
+from sparserec.runs import Trained
 from sparserec.vectors import EncodedLists, EncodedVectors, Vectors
 
 

@@ -13,7 +13,7 @@ from sparserec.device import Model, ModelParts, model_bytes, write_model
 from sparserec.errors import SettingError
 from sparserec.export.choose import Encoder, Point, best_within, size_quality_curve
 from sparserec.export.contents import full_parts, item_parts, kept_items, personal_parts
-from sparserec.runs.trained import Trained
+from sparserec.runs import Trained
 from sparserec.vectors import (
     DEFAULT,
     EncodedLists,

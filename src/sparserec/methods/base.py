@@ -14,8 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sparserec.data import Interactions
-from sparserec.exploration import interval_of
-from sparserec.exploration.nmf import Factors, StoredFactors
+from sparserec.exploration import Factors, StoredFactors, interval_of
 from sparserec.graph import automatic_width
 from sparserec.settings import Settings
 from sparserec.table import InitialValues, Ledger, Shape, Table

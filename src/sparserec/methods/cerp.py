@@ -23,8 +23,15 @@ from pydantic import Field
 from sparserec.methods.base import Context, Moment, Phase, PhaseResult
 from sparserec.methods.pep import PEPSettings, margin_support, search_table, spread
 from sparserec.methods.plain import Unchanging
-from sparserec.table import ComposedTable, InitialValues, Shape, SparseTable, Table, ThresholdedTable
-from sparserec.table.composed import code_shape
+from sparserec.table import (
+    ComposedTable,
+    InitialValues,
+    Shape,
+    SparseTable,
+    Table,
+    ThresholdedTable,
+    code_shape,
+)
 
 
 class CERPSettings(PEPSettings):

@@ -18,8 +18,7 @@ from sparserec.errors import SettingError
 from sparserec.methods.base import Context, Phase, PhaseResult
 from sparserec.methods.plain import Unchanging
 from sparserec.settings import Settings
-from sparserec.table import ComputedTable, Table
-from sparserec.table.computed import Hashes, network_size
+from sparserec.table import ComputedTable, Hashes, Table, network_size
 
 NETWORK = 51  # purpose, so that draws from one seed are independent
 MOST_HASHES, FEWEST_HASHES = 1024, 8

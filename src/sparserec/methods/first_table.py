@@ -6,9 +6,15 @@ from typing import Literal
 
 import numpy as np
 
-from sparserec.exploration import active_target, fill_uniformly, nmf_support, uniform_support
-from sparserec.exploration.even_rows import deal_entries, even_support
-from sparserec.exploration.rotation import rotated_table
+from sparserec.exploration import (
+    active_target,
+    deal_entries,
+    even_support,
+    fill_uniformly,
+    nmf_support,
+    rotated_table,
+    uniform_support,
+)
 from sparserec.methods.base import Context, Phase, PhaseResult
 from sparserec.methods.exploring import SUPPORT
 from sparserec.table import DenseTable, SparseTable, Table

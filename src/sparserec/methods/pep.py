@@ -23,8 +23,17 @@ from sparserec.exploration import active_target, largest_support
 from sparserec.methods.base import Context, Moment, Phase, PhaseResult
 from sparserec.methods.plain import Unchanging
 from sparserec.settings import Settings
-from sparserec.table import InitialValues, Shape, SparseTable, Table, ThresholdedTable, Thresholds
-from sparserec.table.adam import BETA_1, BETA_2, EPSILON
+from sparserec.table import (
+    BETA_1,
+    BETA_2,
+    EPSILON,
+    InitialValues,
+    Shape,
+    SparseTable,
+    Table,
+    ThresholdedTable,
+    Thresholds,
+)
 
 SHORTEST_TRAVEL = 8.0
 """Logits that thresholds rise over a search at least: from a few ten-thousandths of the typical value to all of it."""

@@ -21,11 +21,11 @@ from sparserec.exploration import (
     active_target,
     cosine_drop_fraction,
     draw_candidates,
+    exchange_in_rows,
     explores_after,
     fill_support,
     prune_and_regrow,
 )
-from sparserec.exploration.even_rows import exchange_in_rows
 from sparserec.methods.base import Context, Moment, Phase, PhaseResult
 from sparserec.methods.first_table import Init, Rows, begins_dense, first_table, next_phase, rows_of
 from sparserec.methods.plain import OneTraining

@@ -14,8 +14,7 @@ from typing import Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from sparserec.exploration import active_target
-from sparserec.exploration.by_row import mark_kept
+from sparserec.exploration import active_target, mark_kept
 from sparserec.methods.base import Context, Moment, Phase, PhaseResult
 from sparserec.methods.plain import OneTraining
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings

@@ -1,1 +1,30 @@
 """Before anything is trained: what a run will take, what fits a budget, and whether this machine is in order."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sparserec.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from sparserec.planning.doctor import examine
+    from sparserec.planning.estimate import (
+        NMF_LIMIT,
+        Estimate,
+        estimate_all,
+        estimate_run,
+        limit_nmf,
+        usable_bytes,
+    )
+    from sparserec.planning.plan import PlanOptions, plan_run
+    from sparserec.planning.sizes import Sizes
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "doctor": ("examine",),
+        "estimate": ("NMF_LIMIT", "Estimate", "estimate_all", "estimate_run", "limit_nmf", "usable_bytes"),
+        "plan": ("PlanOptions", "plan_run"),
+        "sizes": ("Sizes",),
+    },
+)

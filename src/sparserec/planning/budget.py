@@ -16,12 +16,10 @@ from typing import Any, Literal
 import numpy as np
 
 from sparserec.data import Interactions, ItemInfo, Source
-from sparserec.device.graph import encode_graph, smallest_counts
-from sparserec.device.ids import id_tensors
-from sparserec.device.text import text_tensors
+from sparserec.device import encode_graph, id_tensors, smallest_counts, text_tensors
 from sparserec.errors import SettingError
 from sparserec.planning.sizes import train_share
-from sparserec.table.storage import SCALE_BYTES
+from sparserec.table import SCALE_BYTES
 from sparserec.units import show_bytes
 
 Target = Literal["items", "full"]

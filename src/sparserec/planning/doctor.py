@@ -140,7 +140,7 @@ def load_finding(load: float, cores: int) -> Finding:
 
 def multiply() -> list[Finding]:
     """Which sparse multiply is used and how fast it is here."""
-    from sparserec.graph.multiply import choose_backend
+    from sparserec.graph import choose_backend
 
     backend = choose_backend()
     loop = multiply_speed("compiled")
@@ -160,8 +160,7 @@ def multiply_speed(backend: Literal["mkl", "compiled"]) -> float:
     """Billions of floating-point operations a second on a small made-up graph."""
     import torch
 
-    from sparserec.graph import build_adjacency
-    from sparserec.graph.multiply import make_matrix
+    from sparserec.graph import build_adjacency, make_matrix
     from sparserec.planning.miniature import synthetic_train
     from sparserec.planning.timing import seconds_of
 

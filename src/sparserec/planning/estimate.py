@@ -16,7 +16,7 @@ from sparserec.planning.sizes import Sizes
 from sparserec.planning.timing import World, make_world, plan_seconds, step_times
 from sparserec.recommenders import RECOMMENDERS, History, Recommender, make_recommender
 from sparserec.table import Ledger, total
-from sparserec.training.config import RunConfig
+from sparserec.training import RunConfig
 from sparserec.units import show_bytes, show_seconds
 
 NMF_LIMIT = 200.0
@@ -111,7 +111,7 @@ def _steps_per_epoch(config: RunConfig, sizes: Sizes, base: Recommender) -> int:
     return -(-sizes.train // config.recipe.batch_size)
 
 
-def estimate(
+def estimate_run(
     config: RunConfig, sizes: Sizes, timed: bool = True, world: World | None = None, factorises: bool = True
 ) -> Estimate:
     """Memory, and with `timed` the time, of one run. Nothing of the run's size is allocated for the memory.
@@ -154,7 +154,7 @@ def estimate_all(config: RunConfig, sizes: Sizes, timed: bool = True) -> list[Es
         recommender = make_recommender(base, one.base_settings)
         if timed and recommender.self_loops not in worlds:
             worlds[recommender.self_loops] = make_world(sizes, recommender)
-        found.append(estimate(one, sizes, timed, worlds.get(recommender.self_loops)))
+        found.append(estimate_run(one, sizes, timed, worlds.get(recommender.self_loops)))
     return found
 
 

@@ -6,16 +6,14 @@ parent waits with the interactions; both must fit, and so it stands as a phase t
 
 from __future__ import annotations
 
-from sparserec.evaluation.ranking import tile_shape
-from sparserec.graph.filter import automatic_width
+from sparserec.evaluation import tile_shape
+from sparserec.graph import automatic_width
 from sparserec.planning.miniature import NMF_DENSITY, PhasePlan
 from sparserec.planning.sizes import Sizes
-from sparserec.recommenders import GraphRecommender, History, Recommender
-from sparserec.recommenders.info_nce import CHUNK_BYTES
+from sparserec.recommenders import CHUNK_BYTES, GraphRecommender, History, Recommender
 from sparserec.table import Ledger, total
-from sparserec.training.config import RunConfig
-from sparserec.training.history_step import step_bytes
-from sparserec.vectors.fold_in import fold_taps
+from sparserec.training import RunConfig, step_bytes
+from sparserec.vectors import fold_taps
 
 READ_BYTES = 60
 """Per interaction while reading and splitting: columns as read, numbers, one sort of them."""

@@ -13,11 +13,11 @@ import numpy as np
 
 from sparserec.data import IdMap, Interactions
 from sparserec.evaluation import METRICS
-from sparserec.exploration.nmf import Factors, NmfInfo
+from sparserec.exploration import Factors, NmfInfo
 from sparserec.methods import Context, Method, Phase, PhaseResult, Validation, make_method
 from sparserec.recommenders import Recommender, make_recommender
 from sparserec.table import Ledger, Table
-from sparserec.training.config import RunConfig
+from sparserec.training import RunConfig
 
 NMF_DENSITY = 0.13
 """Share of entries of both factors that are not zero: .12 on Gowalla, .16 on the built-in sample, rank 128."""

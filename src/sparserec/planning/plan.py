@@ -8,9 +8,9 @@ from typing import cast, get_args
 from sparserec.data import Source
 from sparserec.errors import SettingError
 from sparserec.planning.budget import Choice, Target, choose
-from sparserec.planning.estimate import NMF_LIMIT, estimate, limit_nmf, refuse_if_too_big, usable_bytes
+from sparserec.planning.estimate import NMF_LIMIT, estimate_run, limit_nmf, refuse_if_too_big, usable_bytes
 from sparserec.planning.sizes import Sizes
-from sparserec.training.config import RunConfig
+from sparserec.training import RunConfig
 from sparserec.units import parse_size
 
 
@@ -69,7 +69,7 @@ def plan_run(
         config, shortened = limit_nmf(config, sizes, options.nmf_limit)
         notes += [shortened] if shortened else []
     if not options.force:
-        found = estimate(config, sizes, timed=False, factorises=factorises)
+        found = estimate_run(config, sizes, timed=False, factorises=factorises)
         refuse_if_too_big(found, usable_bytes() if usable is None else usable)
     return Plan(config, tuple(notes), choice)
 

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparserec.data import Interactions, Source, Split
-from sparserec.data.catalogue import find_named
+from sparserec.data import Interactions, Source, Split, find_named
 
 MERGING = {"resplit": 0.7, "temporal": 0.7, "new-users": 0.9 * 0.9}
 """Protocols that merge all parts, and the share of all interactions they train on."""

@@ -16,16 +16,15 @@ import numpy as np
 import torch
 
 from sparserec.data import Interactions
-from sparserec.evaluation.ranking import top_items
+from sparserec.evaluation import top_items
 from sparserec.graph import Adjacency
 from sparserec.methods import make_method
 from sparserec.planning.miniature import PhasePlan, kind_of, make_context, phases_of, synthetic_train
 from sparserec.planning.sizes import Sizes
 from sparserec.recommenders import Recommender, graph_of, make_recommender
 from sparserec.table import Table
-from sparserec.training.config import RunConfig
-from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
-from sparserec.vectors.propagate import propagate_all
+from sparserec.training import Batches, RunConfig, Steps, make_sampler, make_stepper
+from sparserec.vectors import propagate_all
 
 MOST_PAIRS, MOST_NODES = 1_500_000, 150_000
 """Made-up data ends here; above it times are scaled by the share."""

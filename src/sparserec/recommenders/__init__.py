@@ -8,7 +8,8 @@ from sparserec.data import Interactions
 from sparserec.errors import SettingError
 from sparserec.graph import Adjacency, build_adjacency, build_histories
 from sparserec.recommenders.base import GraphRecommender, Loss, Perturbation, Sampling
-from sparserec.recommenders.history import History, HistorySettings
+from sparserec.recommenders.history import TEMPERATURE, History, HistorySettings
+from sparserec.recommenders.info_nce import CHUNK_BYTES
 from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
 from sparserec.recommenders.mf import MF, MFSettings
 from sparserec.recommenders.mgdcf import MGDCF, MGDCFSettings
@@ -44,6 +45,18 @@ def graph_of(recommender: Recommender, train: Interactions) -> Adjacency:
 
 
 __all__ = [
-    "PRESETS", "RECOMMENDERS", "GraphRecommender", "History", "Loss", "Perturbation", "Recommender", "RowBatch", "Sampling",
-    "graph_of", "make_recommender", "rows_of",
+    "CHUNK_BYTES",
+    "PRESETS",
+    "RECOMMENDERS",
+    "TEMPERATURE",
+    "GraphRecommender",
+    "History",
+    "Loss",
+    "Perturbation",
+    "Recommender",
+    "RowBatch",
+    "Sampling",
+    "graph_of",
+    "make_recommender",
+    "rows_of",
 ]  # fmt: skip

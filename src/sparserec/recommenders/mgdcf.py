@@ -16,8 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from sparserec.counter import key_of
-from sparserec.graph import Adjacency, Tap
-from sparserec.graph.dropout import dropped_weights
+from sparserec.graph import Adjacency, Tap, dropped_weights
 from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
 from sparserec.recommenders.info_bpr import info_bpr
 from sparserec.recommenders.plain_bpr import plain_bpr

@@ -17,8 +17,7 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from sparserec.graph import Adjacency, Tap
-from sparserec.graph.noise import SignedNoise
+from sparserec.graph import Adjacency, SignedNoise, Tap
 from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
 from sparserec.recommenders.info_nce import info_nce
 from sparserec.recommenders.losses import add_pair_gradients, pair_scores

@@ -1,1 +1,29 @@
 """A run on disk: its folder and record, the one way to train it, what it may start from, its figures."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sparserec.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from sparserec.runs.folder import CONFIG, RunFolder
+    from sparserec.runs.measure import measure_again, measure_test, metrics_of, write_per_user
+    from sparserec.runs.record import VERSION, Record, environment, now
+    from sparserec.runs.start_from import open_dense_run, open_warm_start
+    from sparserec.runs.stored_split import load_split, save_split
+    from sparserec.runs.train import Input, train_run
+    from sparserec.runs.trained import Trained, open_run
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "folder": ("CONFIG", "RunFolder"),
+        "measure": ("measure_again", "measure_test", "metrics_of", "write_per_user"),
+        "record": ("VERSION", "Record", "environment", "now"),
+        "start_from": ("open_dense_run", "open_warm_start"),
+        "stored_split": ("load_split", "save_split"),
+        "train": ("Input", "train_run"),
+        "trained": ("Trained", "open_run"),
+    },
+)

@@ -15,7 +15,7 @@ def main(settings_path: str, folder: str, data_dir: str, threads: str, dense_run
     from sparserec.runs.folder import RunFolder
     from sparserec.runs.start_from import open_dense_run
     from sparserec.runs.train import Input, train_run
-    from sparserec.training.configure import build_config
+    from sparserec.training import build_config
 
     use_threads(int(threads) or None)
     run = RunFolder(folder)

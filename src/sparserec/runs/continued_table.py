@@ -18,11 +18,9 @@ import scipy.sparse
 
 from sparserec.data import Interactions
 from sparserec.errors import SettingError
-from sparserec.exploration import active_target, fill_uniformly, positions_per_block
-from sparserec.exploration.select import mark_smallest
+from sparserec.exploration import active_target, fill_uniformly, mark_smallest, positions_per_block
 from sparserec.methods import Context
-from sparserec.table import DenseTable, InitialValues, Shape, SparseTable, Table
-from sparserec.table.adam import Cohorts
+from sparserec.table import Cohorts, DenseTable, InitialValues, Shape, SparseTable, Table
 
 NEW_ROWS, FILL = 41, 42  # purposes, so that draws from one seed are independent
 ROWS_AT_ONCE = 4096

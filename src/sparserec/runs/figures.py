@@ -18,8 +18,7 @@ from sparserec.files import replacing
 from sparserec.runs.folder import RunFolder
 from sparserec.runs.stored_split import load_split
 from sparserec.table import Shape, Table
-from sparserec.training.checkpoint import load_table
-from sparserec.training.mask_stats import correlation, ranks
+from sparserec.training import correlation, load_table, ranks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

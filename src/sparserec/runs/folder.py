@@ -9,7 +9,7 @@ from typing import Any
 from sparserec.errors import RunError
 from sparserec.files import write_text
 from sparserec.runs.record import Record, Recorder, environment
-from sparserec.training.config import RunConfig, differences
+from sparserec.training import RunConfig, differences
 
 CONFIG = "config.json"
 

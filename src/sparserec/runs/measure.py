@@ -17,8 +17,7 @@ from sparserec.runs.folder import RunFolder
 from sparserec.runs.record import now
 from sparserec.runs.trained import Trained, open_run
 from sparserec.table import Table
-from sparserec.vectors import default_export_quality, make_vectors
-from sparserec.vectors.quality import evaluate_test
+from sparserec.vectors import default_export_quality, evaluate_test, make_vectors
 
 PRECISIONS = {"float": 32, "int8": 8, "int4": 4}
 

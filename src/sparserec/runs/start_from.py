@@ -21,14 +21,13 @@ import numpy as np
 
 from sparserec.data import IdMap, Interactions, Source, Split, split_interactions
 from sparserec.errors import RunError, SettingError
-from sparserec.exploration.nmf import Factors, NmfInfo
+from sparserec.exploration import Factors, NmfInfo
 from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, make_method
 from sparserec.runs.continued_table import continue_table
 from sparserec.runs.trained import Trained, open_run
 from sparserec.settings import Settings
 from sparserec.table import Table
-from sparserec.training.config import RunConfig, differences
-from sparserec.training.start import FirstTraining, Order, Start
+from sparserec.training import FirstTraining, Order, RunConfig, Start, differences
 
 MAY_DIFFER = {"method", "method_settings", "density", "open_test", "test_epochs", "checkpoint_every"}
 """Settings that do not change what a dense training gives."""

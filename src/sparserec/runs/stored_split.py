@@ -8,7 +8,7 @@ import numpy as np
 
 from sparserec.data import IdMap, Interactions, ItemInfo, Split
 from sparserec.errors import RunError
-from sparserec.training.checkpoint import Arrays, read_arrays, write_arrays
+from sparserec.training import Arrays, read_arrays, write_arrays
 
 PARTS = ("train", "valid", "test", "given")
 """The last one only where users are held out whole."""

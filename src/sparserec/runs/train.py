@@ -10,7 +10,7 @@ from typing import Any
 
 from sparserec.data import Source, read_item_info, read_source, resolve
 from sparserec.memory import PhasePeaks, return_large_blocks
-from sparserec.planning.plan import PlanOptions, plan_run
+from sparserec.planning import PlanOptions, plan_run
 from sparserec.progress import say
 from sparserec.runs.figures import write_figures
 from sparserec.runs.folder import RunFolder
@@ -19,14 +19,19 @@ from sparserec.runs.record import VERSION, Record, Recorder, environment, now
 from sparserec.runs.stored_split import save_split
 from sparserec.runs.trained import Trained
 from sparserec.table import Table, total
-from sparserec.training.checkpoint import read_arrays, save_table
-from sparserec.training.config import RunConfig
-from sparserec.training.history_step import HistoryStepper
-from sparserec.training.loop import CHECKPOINT, Loop
-from sparserec.training.mask_stats import mask_stats
-from sparserec.training.prepare import Prepared, prepare
-from sparserec.training.start import Start
-from sparserec.training.steppers import Steps
+from sparserec.training import (
+    CHECKPOINT,
+    HistoryStepper,
+    Loop,
+    Prepared,
+    RunConfig,
+    Start,
+    Steps,
+    prepare_run,
+    read_arrays,
+    save_table,
+    support_stats,
+)
 
 
 @dataclass
@@ -83,7 +88,7 @@ def train_run(
     config = start.configure(plan.config)
     run = RunFolder(folder or _named_after(config))
     run.begin(config, resume)
-    prepared = prepare(config, source, start, peaks, quiet)
+    prepared = prepare_run(config, source, start, peaks, quiet)
     del source  # the split is all that training needs: as many bytes again are given back
     say("\n".join(prepared.report.lines()), quiet)
     save_split(run.data, prepared.split)
@@ -154,7 +159,7 @@ def _record(loop: Loop, table: Table, prepared_seconds: float) -> Record:
         "cost": loop.state.steps / (prepared.context.epochs * prepared.sampler.steps_per_epoch),
         "epochs": [asdict(result) for result in done],
         "nmf": asdict(factors.info) if factors is not None else None,
-        "mask": mask_stats(table, prepared.context.frequencies()),
+        "mask": support_stats(table, prepared.context.frequencies()),
         "test_curve": bool(config.test_epochs),
         "test_opened": now() if config.open_test else None,
     }

@@ -13,8 +13,7 @@ from sparserec.runs.folder import RunFolder
 from sparserec.runs.record import Record
 from sparserec.runs.stored_split import load_split
 from sparserec.table import Table
-from sparserec.training.checkpoint import load_table
-from sparserec.training.config import RunConfig
+from sparserec.training import RunConfig, load_table
 
 
 @dataclass(frozen=True)

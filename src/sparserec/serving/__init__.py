@@ -1,19 +1,29 @@
 """A trained model to ask: from a run folder, an exported file, or fresh from `fit`."""
 
-from sparserec.serving.answers import Explanation, Recommendations
-from sparserec.serving.api import fit, load
-from sparserec.serving.file_model import FileModel
-from sparserec.serving.model import Model
-from sparserec.serving.questions import QuestionError, UnknownItemError, UnknownUserError
+from __future__ import annotations
 
-__all__ = [
-    "Explanation",
-    "FileModel",
-    "Model",
-    "QuestionError",
-    "Recommendations",
-    "UnknownItemError",
-    "UnknownUserError",
-    "fit",
-    "load",
-]
+from typing import TYPE_CHECKING
+
+from sparserec.lazy import lazy_names
+
+if TYPE_CHECKING:
+    from sparserec.serving.answers import BASIS_TEXT, Explanation, Recommendations, name_of
+    from sparserec.serving.api import fit, load
+    from sparserec.serving.batch import check_out
+    from sparserec.serving.compare import compare_runs
+    from sparserec.serving.file_model import FileModel
+    from sparserec.serving.model import Model
+    from sparserec.serving.questions import QuestionError, UnknownItemError, UnknownUserError
+
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "answers": ("BASIS_TEXT", "Explanation", "Recommendations", "name_of"),
+        "api": ("fit", "load"),
+        "batch": ("check_out",),
+        "compare": ("compare_runs",),
+        "file_model": ("FileModel",),
+        "model": ("Model",),
+        "questions": ("QuestionError", "UnknownItemError", "UnknownUserError"),
+    },
+)

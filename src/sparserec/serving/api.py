@@ -6,14 +6,13 @@ import tempfile
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sparserec.errors import RunError
-from sparserec.planning.plan import PlanOptions
-from sparserec.runs.train import Input, train_run
-from sparserec.serving.file_model import FileModel
-from sparserec.serving.model import Model
-from sparserec.training.configure import build_config
+
+if TYPE_CHECKING:
+    from sparserec.serving.file_model import FileModel
+    from sparserec.serving.model import Model
 
 
 def fit(
@@ -44,6 +43,11 @@ def fit(
     for example `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, `read={"min_rating": 4}` or
     `base_settings={"layers": 2}`.
     """
+    from sparserec.planning import PlanOptions
+    from sparserec.runs import Input, train_run
+    from sparserec.serving.model import Model
+    from sparserec.training import build_config
+
     recipe = settings.pop("recipe", {})
     recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
     chosen = {"dim": dim, "density": density}
@@ -67,4 +71,10 @@ def load(path: Path | str) -> Model | FileModel:
     path = Path(path)
     if not path.exists():
         raise RunError(f"{path}: no such run folder or model file; `sparserec runs` lists runs")
-    return Model(path) if path.is_dir() else FileModel(path)
+    if path.is_dir():
+        from sparserec.serving.model import Model
+
+        return Model(path)
+    from sparserec.serving.file_model import FileModel  # which needs no torch
+
+    return FileModel(path)

@@ -10,9 +10,7 @@ import numpy as np
 
 from sparserec.errors import RunError, SettingError
 from sparserec.evaluation import holm, paired
-from sparserec.runs.folder import RunFolder
-from sparserec.runs.record import Record
-from sparserec.runs.stored_split import load_split
+from sparserec.runs import Record, RunFolder, load_split
 
 
 def compare_runs(

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparserec import device
-from sparserec.device.errors import FileError
-from sparserec.device.scorers import FullScorer
+from sparserec.device import FileError, FullScorer
 from sparserec.errors import RunError
 from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
 from sparserec.serving.lookup import hint, no_item

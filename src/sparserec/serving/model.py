@@ -14,16 +14,13 @@ from sparserec.data import IdMap
 from sparserec.device import Recommendation
 from sparserec.errors import RunError
 from sparserec.evaluation import Listing
-from sparserec.runs.measure import measure_again
-from sparserec.runs.record import Record
-from sparserec.runs.trained import open_run
+from sparserec.runs import Record, measure_again, open_run
 from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
 from sparserec.serving.batch import write_all
 from sparserec.serving.lookup import item_number, item_numbers, user_number
 from sparserec.serving.questions import asks_for_many, check_length, check_who, wanted_length
 from sparserec.serving.ranking import listing, rank, rows_of_listing
-from sparserec.vectors import Vectors, make_vectors
-from sparserec.vectors.fold_in import FoldIn
+from sparserec.vectors import FoldIn, Vectors, make_vectors
 
 
 class Model:

@@ -1,15 +1,16 @@
 """Where parameters live and how they are updated."""
 
+from sparserec.table.adam import BETA_1, BETA_2, EPSILON, Cohorts
 from sparserec.table.base import EntryDropout, Shape, State, Table, Update
-from sparserec.table.composed import ComposedTable
-from sparserec.table.computed import ComputedTable
+from sparserec.table.composed import ComposedTable, code_shape
+from sparserec.table.computed import ComputedTable, Hashes, network_size
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger, total
 from sparserec.table.masked import MaskedTable
 from sparserec.table.prefix import PrefixTable
 from sparserec.table.sparse import Candidates, SparseTable
-from sparserec.table.storage import byte_matched_dim
+from sparserec.table.storage import SCALE_BYTES, byte_matched_dim
 from sparserec.table.thresholded import ThresholdedTable, Thresholds
 
 TABLES: dict[str, type] = {
@@ -18,7 +19,32 @@ TABLES: dict[str, type] = {
 }  # fmt: skip
 """Kinds of tables that a file may hold."""
 
-__all__ = ["TABLES",
-    "Candidates", "ComposedTable", "ComputedTable", "DenseTable", "EntryDropout", "InitialValues", "Ledger", "MaskedTable", "PrefixTable", "Shape", "SparseTable", "State", "Table",
-    "ThresholdedTable", "Thresholds", "Update", "byte_matched_dim", "total",
+__all__ = [
+    "BETA_1",
+    "BETA_2",
+    "EPSILON",
+    "SCALE_BYTES",
+    "TABLES",
+    "Candidates",
+    "Cohorts",
+    "ComposedTable",
+    "ComputedTable",
+    "DenseTable",
+    "EntryDropout",
+    "Hashes",
+    "InitialValues",
+    "Ledger",
+    "MaskedTable",
+    "PrefixTable",
+    "Shape",
+    "SparseTable",
+    "State",
+    "Table",
+    "ThresholdedTable",
+    "Thresholds",
+    "Update",
+    "byte_matched_dim",
+    "code_shape",
+    "network_size",
+    "total",
 ]  # fmt: skip

@@ -9,14 +9,14 @@ SCALE_BYTES = 2  # one float16 per row
 
 def quantise_matrix(matrix: np.ndarray, bits: int) -> np.ndarray:
     """Values after a round trip through the device codec."""
-    from sparserec.device.codecs import fake_quantise
+    from sparserec.device import fake_quantise
 
     return fake_quantise(matrix, bits)
 
 
 def quantise_entries(values: np.ndarray, rows: np.ndarray, n_rows: int, bits: int) -> np.ndarray:
     """The same for flat entries of a sparse table."""
-    from sparserec.device.codecs import fake_quantise_flat
+    from sparserec.device import fake_quantise_flat
 
     return fake_quantise_flat(values, rows, n_rows, bits)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
@@ -13,7 +13,9 @@ from safetensors.numpy import save_file
 
 from sparserec.errors import RunError
 from sparserec.files import replacing
-from sparserec.table import TABLES, Shape, Table
+
+if TYPE_CHECKING:
+    from sparserec.table import Table
 
 Arrays = dict[str, np.ndarray]
 
@@ -60,6 +62,8 @@ def save_table(path: Path, table: Table) -> None:
 
 def load_table(path: Path) -> Table:
     """The table as it was saved, ready to evaluate, recommend from or train on."""
+    from sparserec.table import TABLES, Shape  # arrays alone are read without torch
+
     arrays, stored = read_arrays(path)
     try:
         kind, shape = TABLES[stored["kind"]], Shape(**stored["shape"])

@@ -107,7 +107,7 @@ def build_config(values: dict[str, Any], where: str = "settings") -> RunConfig:
     return config
 
 
-def configure(
+def resolve_config(
     file: Path | None,
     options: dict[str, Any],
     assignments: list[str],

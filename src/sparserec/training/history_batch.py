@@ -9,7 +9,7 @@ from numba import njit
 
 from sparserec.counter import dropout_factor, key_of
 from sparserec.graph import Adjacency
-from sparserec.recommenders.history import TEMPERATURE, HistorySettings
+from sparserec.recommenders import TEMPERATURE, HistorySettings
 
 DROPOUT, SAMPLE = 31, 32  # purposes, so that draws from one seed are independent
 

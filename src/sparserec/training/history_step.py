@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sparserec.graph import Adjacency
-from sparserec.recommenders.history import History
+from sparserec.recommenders import History
 from sparserec.table import Ledger, SparseTable, Table, Update
 from sparserec.training.history_batch import Histories
 from sparserec.training.history_dense import ITEMS_AT_ONCE, dense_gradient

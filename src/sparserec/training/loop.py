@@ -22,8 +22,7 @@ import torch
 
 from sparserec.errors import RunError, TrainingError
 from sparserec.memory import PhasePeaks
-from sparserec.methods import Context, Moment, Phase, PhaseResult, Validation
-from sparserec.methods.base import ignore
+from sparserec.methods import Context, Moment, Phase, PhaseResult, Validation, ignore
 from sparserec.process import StopRequested, StopSignals
 from sparserec.progress import Progress, progress
 from sparserec.table import Ledger, Table, total
@@ -37,7 +36,7 @@ from sparserec.training.checkpoint import (
     write_arrays,
 )
 from sparserec.training.config import RunConfig
-from sparserec.training.mask_stats import mask_stats
+from sparserec.training.mask_stats import support_stats
 from sparserec.training.prepare import Prepared
 from sparserec.training.recipe import EarlyStop
 from sparserec.training.start import FirstTraining
@@ -224,7 +223,7 @@ class Loop:
         found = self._scored(table)
         if self.state.early.see(epoch, found.score, counts, table.parameters()):
             save_table(self._best_path(), table)
-        return {"valid": found.metrics, "mask": mask_stats(table, self.context.frequencies())}
+        return {"valid": found.metrics, "mask": support_stats(table, self.context.frequencies())}
 
     def _scored(self, table: Table, also_at: tuple[int, ...] = ()) -> Validation:
         """A table on the validation part; a method may ask for it while it chooses."""

@@ -21,7 +21,7 @@ def ranks(x: np.ndarray) -> np.ndarray:
     return (ends - (counts - 1) / 2.0)[inverse]
 
 
-def mask_stats(table: Table, frequencies: tuple[np.ndarray, np.ndarray]) -> dict[str, float]:
+def support_stats(table: Table, frequencies: tuple[np.ndarray, np.ndarray]) -> dict[str, float]:
     """Statistics of a table's support; empty for tables that have none."""
     sizes, n_users, dim = table.row_sizes(), table.shape.n_users, table.shape.dim
     if sizes is None:

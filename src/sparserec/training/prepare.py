@@ -11,10 +11,8 @@ import torch
 from sparserec.data import ReadReport, Source, Split
 from sparserec.errors import DataError
 from sparserec.evaluation import Evaluation, evaluate
-from sparserec.exploration import factorise
-from sparserec.exploration.nmf import StoredFactors, cached_path
-from sparserec.graph import Adjacency
-from sparserec.graph.order import by_degree, by_group
+from sparserec.exploration import StoredFactors, cached_path, factorise
+from sparserec.graph import Adjacency, by_degree, by_group
 from sparserec.memory import PhasePeaks
 from sparserec.methods import Context, Method, make_method
 from sparserec.recommenders import History, Recommender, graph_of, make_recommender
@@ -23,8 +21,7 @@ from sparserec.training.config import RunConfig
 from sparserec.training.start import Start
 from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
 from sparserec.training.temperature import choose_temperature
-from sparserec.vectors.propagate import propagate_all
-from sparserec.vectors.quality import evaluate_test
+from sparserec.vectors import evaluate_test, propagate_all
 
 
 @dataclass(frozen=True)
@@ -64,7 +61,7 @@ class Prepared:
         return evaluate_test(self.recommender, self.graph, table, self.split, self.config.ks)
 
 
-def prepare(
+def prepare_run(
     config: RunConfig,
     source: Source,
     start: Start | None = None,

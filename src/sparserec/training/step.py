@@ -8,9 +8,7 @@ import numpy as np
 import torch
 
 from sparserec.data import Batch
-from sparserec.graph import Adjacency, ColumnFilter
-from sparserec.graph.dropout import decay_gradient, drop_entries
-from sparserec.graph.multiply import Backend
+from sparserec.graph import Adjacency, Backend, ColumnFilter, decay_gradient, drop_entries
 from sparserec.recommenders import GraphRecommender, Loss, Perturbation, RowBatch, rows_of
 from sparserec.table import Ledger, Table, Update
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from sparserec.data import Interactions, Sampler
-from sparserec.data.user_batches import UserSampler
+from sparserec.data import Interactions, Sampler, UserSampler
 from sparserec.graph import Adjacency
 from sparserec.recommenders import History, Recommender
 from sparserec.table import Ledger, Table

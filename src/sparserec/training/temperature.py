@@ -10,15 +10,13 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from sparserec.data import Split
-from sparserec.data.user_batches import UserSampler
+from sparserec.data import Split, UserSampler
 from sparserec.evaluation import evaluate
 from sparserec.graph import Adjacency
-from sparserec.recommenders.history import TEMPERATURE, History
+from sparserec.recommenders import TEMPERATURE, History
 from sparserec.table import DenseTable, Shape
 from sparserec.training.history_step import HistoryStepper
-from sparserec.vectors.propagate import unit_rows, user_history
-from sparserec.vectors.quality import some_users
+from sparserec.vectors import some_users, unit_rows, user_history
 
 TEMPERATURES = (0.1, 0.15, 0.2, 0.3, 0.45, 0.7)
 STEPS, COLUMNS, USERS, LARGEST_SOFTMAX, RANKED_USERS = 160, 32, 128, 4_000_000, 2000

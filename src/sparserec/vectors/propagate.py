@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from sparserec.graph import Adjacency, ColumnFilter
-from sparserec.graph.multiply import Backend
+from sparserec.graph import Adjacency, Backend, ColumnFilter
 from sparserec.recommenders import Recommender
 from sparserec.table import EntryDropout, Table
 from sparserec.vectors.fold_in import fold_taps, user_history
