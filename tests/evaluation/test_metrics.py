@@ -12,7 +12,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.errors import DataError, SettingError
-from sparserec.evaluation import coverage, evaluate, per_user, popularity_thirds, summarise
+from sparserec.evaluation import (
+    coverage,
+    evaluate,
+    per_user,
+    popular_share,
+    popular_tenth,
+    popularity_thirds,
+    summarise,
+)
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,16 @@ def test_groups_by_hand() -> None:
     assert got["items.tail.recall@2"] == pytest.approx((2 / 2 + 0 / 1 + 0 / 1) / 3)
     assert got["items.tail.recall@1"] == pytest.approx((1 / 2 + 0 + 0) / 3)
     assert (got["coverage@1"], got["coverage@2"]) == (2 / 5, 3 / 5)
+    assert got["popular_share@2"] == 0  # item 0, the popular one of five, is in no list
+
+
+def test_popular_tenth_by_hand() -> None:
+    # Of 11 items two are the tenth, rounded up: item 4 has most; 2 and 7 have as many, and 2 comes first.
+    popular = popular_tenth(np.array([0, 1, 5, 1, 9, 0, 0, 5, 2, 0, 0]))
+    assert np.flatnonzero(popular).tolist() == [2, 4]
+    # Six places, one of them empty; 4 is listed twice and 2 once.
+    assert popular_share(np.array([[4, 2, 0], [7, 4, -1]]), popular) == 3 / 5
+    assert popular_share(np.array([[-1]]), popular) == 0
 
 
 @st.composite

@@ -8,7 +8,7 @@ import typer
 
 COMMANDS = (
     "demo", "data", "train", "recommend", "similar", "evaluate", "runs", "compare", "classics", "export", "inspect",
-    "config", "estimate", "doctor", "methods", "bases", "sweep",
+    "config", "estimate", "doctor", "methods", "bases", "sweep", "reproduce",
 )  # fmt: skip
 
 

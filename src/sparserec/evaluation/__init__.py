@@ -14,6 +14,8 @@ if TYPE_CHECKING:
         Listed,
         coverage,
         per_user,
+        popular_share,
+        popular_tenth,
         popularity_thirds,
         summarise,
     )
@@ -32,7 +34,17 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "evaluation": ("Evaluation", "evaluate", "evaluate_scorer"),
-        "metrics": ("GROUPS", "METRICS", "Listed", "coverage", "per_user", "popularity_thirds", "summarise"),
+        "metrics": (
+            "GROUPS",
+            "METRICS",
+            "Listed",
+            "coverage",
+            "per_user",
+            "popular_share",
+            "popular_tenth",
+            "popularity_thirds",
+            "summarise",
+        ),
         "ranking": ("NO_ITEM", "Listing", "Scorer", "UserVectors", "tile_shape", "top_items", "top_scored"),
         "significance": ("Comparison", "Spread", "compare", "holm", "paired", "seed_spread"),
     },

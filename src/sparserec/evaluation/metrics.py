@@ -5,7 +5,8 @@ items T and a list of k:
     recall     hits / |T|, not capped at k        precision  hits / k        hit_rate  1 if there is a hit
     ndcg       sum of 1/log2(rank+1) over hits / the same sum over the first min(k, |T|) ranks
 Averages are over users who have test items; nobody else enters. Coverage is the share of the catalogue that
-appears in at least one list.
+appears in at least one list, the popular share that of the places of all lists which hold one of the most popular tenth
+of items: a model must not win by listing what everybody knows.
 
 Groups: users and items are ordered by train interactions (ties by id); those that hold the first third of all
 interactions are the head, the next third the middle, the rest, including everything never seen, the tail.
@@ -79,6 +80,19 @@ def coverage(top: np.ndarray, n_items: int) -> float:
     return float(len(np.unique(top[top >= 0])) / n_items)
 
 
+def popular_tenth(counts: np.ndarray) -> np.ndarray:
+    """Whether each item is among the tenth (rounded up) with the most train interactions, ties by id."""
+    popular = np.zeros(len(counts), dtype=bool)
+    popular[np.argsort(-counts, kind="stable")[: -(-len(counts) // 10)]] = True
+    return popular
+
+
+def popular_share(top: np.ndarray, popular: np.ndarray) -> float:
+    """Share of the filled places of all lists that hold a popular item."""
+    listed = top[top >= 0]
+    return float(popular[listed].mean()) if len(listed) else 0.0
+
+
 def popularity_thirds(counts: np.ndarray) -> np.ndarray:
     """Group of each user or item by its train interactions: 0 head, 1 middle, 2 tail (see the module)."""
     order = np.argsort(-counts, kind="stable")
@@ -99,13 +113,15 @@ def summarise(
 ) -> dict[str, float]:
     """Averages over all users and over the groups, as one flat mapping ready for a record.
 
-    Keys: `recall@20`; `users.head.ndcg@20` for users of a group; `items.tail.recall@20`, the recall of test
+    Keys: `recall@20`; `coverage@20`; `popular_share@20`; `users.head.ndcg@20` for users of a group; `items.tail.recall@20`, the recall of test
     items of a group, averaged over users who have any; `users.head.count` is the number of users averaged,
     `items.tail.count` of test interactions. A group that holds nobody has its count 0 and no averages.
     """
     result = {name: float(values.mean()) for name, values in per.items()}
+    popular = popular_tenth(np.bincount(train.items, minlength=train.n_items))
     for k in ks:
         result[f"coverage@{k}"] = coverage(top[:, :k], truth.n_items)
+        result[f"popular_share@{k}"] = popular_share(top[:, :k], popular)
     group_of_user = popularity_thirds(np.bincount(train.users, minlength=train.n_users))[users]
     for group, name in enumerate(GROUPS):
         chosen = group_of_user == group

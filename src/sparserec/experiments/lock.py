@@ -24,15 +24,21 @@ def lock_path() -> Path:
 
 def holder(path: Path | None = None) -> int | None:
     """The pid of the process that holds the lock, or None. The queue does not start a run while there is one."""
+    path = path or lock_path()
+    return int(path.read_text(encoding="utf-8")[:32] or 0) if is_locked(path) else None
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a process holds the file locked: the log of a run is, as long as its training lives."""
     try:
-        descriptor = os.open(path or lock_path(), os.O_RDONLY)
+        descriptor = os.open(path, os.O_RDONLY)
     except FileNotFoundError:
-        return None
+        return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return None
+        return False
     except BlockingIOError:
-        return int(os.read(descriptor, 32) or 0)
+        return True
     finally:
         os.close(descriptor)
 

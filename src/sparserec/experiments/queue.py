@@ -9,12 +9,13 @@ stop, writes a checkpoint, and is resumed later.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -110,14 +111,28 @@ def run_queue(
     paths: Sequence[Path], data_dir: str | None = None, threads: int | None = None, only: str | None = None
 ) -> int:
     """Train what is not done yet; returns how many runs failed. The files are read again after every run."""
+
+    def wanted(failed: Collection[str]) -> list[QueuedRun]:
+        return [run for run in read_queues(paths, failed) if only is None or only in run.name]
+
+    return work_through(wanted, data_dir, threads)
+
+
+def work_through(
+    wanted: Callable[[Collection[str]], list[QueuedRun]],
+    data_dir: str | None = None,
+    threads: int | None = None,
+) -> int:
+    """Train the first of the wanted runs that is not done, and ask again, until none is left; returns how many failed.
+
+    `wanted` is told the names of failed runs.
+    """
     failed: set[Path] = set()
     while True:
         waiting = [
             run
-            for run in read_queues(paths, {folder.name for folder in failed})
-            if run.folder not in failed
-            and run.name not in finished_names(run.results)
-            and (only is None or only in run.name)
+            for run in wanted({folder.name for folder in failed})
+            if run.folder not in failed and run.name not in finished_names(run.results)
         ]
         if not waiting:
             return len(failed)
@@ -141,6 +156,9 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
     while True:
         _wait_for_benchmark()
         with run.log.open("a", encoding="utf-8") as log:
+            fcntl.flock(
+                log, fcntl.LOCK_EX
+            )  # the child inherits it: the log is locked as long as the training lives
             child = subprocess.Popen(command, stdout=log, stderr=log)
             stopped = _watch(child)
         if child.returncode == 0 and not stopped:

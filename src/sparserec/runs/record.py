@@ -90,6 +90,8 @@ class Record(BaseModel):
     cost: float
     """Steps in units of one full training."""
     epochs: list[PhaseRecord]
+    explorations: int | None = None
+    """How often the support was changed by dropping and growing; None in records of before it was counted."""
     nmf: dict[str, Any] | None = None
     mask: dict[str, float] = {}
     test_curve: bool = False

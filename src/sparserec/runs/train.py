@@ -99,6 +99,7 @@ def train_run(
     table = loop.run(resume)
     save_table(run.model, table)
     record = _record(loop, table, prepared_seconds)
+    record.explorations = sum(event["event"] == "explore" for event in recorder.events())
     if config.open_test and len(prepared.split.test):
         parts = prepared.split, prepared.graph, prepared.recommender, table, record
         open_test(Trained(run, config, *parts), peaks, quiet)

@@ -9,7 +9,14 @@ from sparserec.lazy import lazy_names
 if TYPE_CHECKING:
     from sparserec.training.checkpoint import Arrays, load_table, read_arrays, save_table, write_arrays
     from sparserec.training.config import RunConfig, differences
-    from sparserec.training.configure import build_config, merge, read_toml, resolve_config
+    from sparserec.training.configure import (
+        assign,
+        build_config,
+        merge,
+        parse_assignment,
+        read_toml,
+        resolve_config,
+    )
     from sparserec.training.history_step import HistoryStepper, step_bytes
     from sparserec.training.loop import CHECKPOINT, Loop
     from sparserec.training.mask_stats import correlation, ranks, support_stats
@@ -22,7 +29,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "checkpoint": ("Arrays", "load_table", "read_arrays", "save_table", "write_arrays"),
         "config": ("RunConfig", "differences"),
-        "configure": ("build_config", "merge", "read_toml", "resolve_config"),
+        "configure": ("assign", "build_config", "merge", "parse_assignment", "read_toml", "resolve_config"),
         "history_step": ("HistoryStepper", "step_bytes"),
         "loop": ("CHECKPOINT", "Loop"),
         "mask_stats": ("correlation", "ranks", "support_stats"),
