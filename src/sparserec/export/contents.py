@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparserec.data import IdMap, ItemInfo
-from sparserec.device import FoldIn, ModelParts, encode_table
+from sparserec.device import FoldIn, ModelParts
 from sparserec.errors import SettingError
 from sparserec.recommenders import History
 from sparserec.runs import Trained
@@ -90,7 +90,7 @@ def full_parts(
     rows = np.concatenate([users, items + train.n_users])
     return ModelParts(
         mode="full", base=run.config.base, weight=np.asarray(run.recommender.taps[0]),
-        self_loops=run.recommender.self_loops, layer0=encode_table(run.table.device_rows(rows), bits),
+        self_loops=run.recommender.self_loops, layer0=run.table.encoded(rows, bits),
         edges=(renamed.users, renamed.items), users=train.n_users,
         item_norm=np.linalg.norm(vectors.items[items], axis=1), item_ids=_ids(renamed.item_ids),
         user_ids=_ids(renamed.user_ids), **_names(info, items), card=card,

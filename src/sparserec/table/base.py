@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 import torch
 
-from sparserec.device import SparseRows
+from sparserec.device import EncodedTable
 from sparserec.errors import SettingError
 from sparserec.table.ledger import Ledger
 
@@ -111,8 +111,8 @@ class Table(Protocol):
     def row_sizes(self) -> np.ndarray | None:
         """Entries in use of each row, for statistics and figures; None where rows have no entries of their own choice."""
 
-    def device_rows(self, order: np.ndarray) -> SparseRows | np.ndarray:
-        """The table as the device codec takes it, row j being its row order[j]: entries by row, or a matrix.
+    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
+        """The table as a device file holds it, quantised, row j being its row order[j].
 
         A SettingError where a device would hold something else than rows.
         """

@@ -17,6 +17,7 @@ import torch
 from numba import njit, prange
 
 from sparserec.counter import dropout_factor
+from sparserec.device import EncodedTable
 from sparserec.errors import SettingError
 from sparserec.table.base import EntryDropout, Shape, State, Table, Update
 from sparserec.table.ledger import Ledger
@@ -123,7 +124,7 @@ class ComposedTable:
     def row_sizes(self) -> None:
         return None
 
-    def device_rows(self, order: np.ndarray) -> np.ndarray:
+    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
         raise SettingError(
             "mode full ships the rows of the table, and here they are sums of two codes; export mode items instead"
         )

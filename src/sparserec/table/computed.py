@@ -17,6 +17,7 @@ import torch
 from numba import njit, prange
 from torch.nn import functional
 
+from sparserec.device import EncodedTable
 from sparserec.errors import SettingError
 from sparserec.table.adam import BETA_1, BETA_2, EPSILON
 from sparserec.table.base import EntryDropout, Shape, State, Update
@@ -230,7 +231,7 @@ class ComputedTable:
     def row_sizes(self) -> None:
         return None
 
-    def device_rows(self, order: np.ndarray) -> np.ndarray:
+    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
         raise SettingError(
             "mode full ships the rows of the table, and here a network computes them; export mode items instead"
         )

@@ -9,6 +9,7 @@ import torch
 from numba import njit, prange
 
 from sparserec.counter import dropout_factor
+from sparserec.device import EncodedTable, encode_table
 from sparserec.table.adam import Cohorts, update_dense
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.initial import InitialValues
@@ -89,8 +90,8 @@ class DenseTable(BlockWise):
     def row_sizes(self) -> None:
         return None
 
-    def device_rows(self, order: np.ndarray) -> np.ndarray:
-        return self.matrix()[order]
+    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
+        return encode_table(self.matrix()[order], bits)
 
     def stored_bytes(self, bits: int) -> int:
         return dense_bytes(self.shape.n_rows, self.shape.dim, bits)

@@ -11,7 +11,7 @@ import torch
 from numba import njit, prange
 
 from sparserec.counter import dropout_factor
-from sparserec.device import SparseRows
+from sparserec.device import EncodedTable
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
@@ -103,8 +103,8 @@ class MaskedTable(BlockWise):
     def row_sizes(self) -> np.ndarray:
         return self.to_sparse().row_sizes()
 
-    def device_rows(self, order: np.ndarray) -> SparseRows:
-        return self.to_sparse().device_rows(order)
+    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
+        return self.to_sparse().encoded(order, bits)
 
     def stored_bytes(self, bits: int) -> int:
         return self.to_sparse().stored_bytes(bits)

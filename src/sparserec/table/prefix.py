@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparserec.device import EncodedTable, encode_rows
 from sparserec.table.base import Shape
 from sparserec.table.initial import InitialValues
 from sparserec.table.sparse import SparseTable
@@ -41,6 +42,9 @@ class PrefixTable(SparseTable):
         support = prefix_support(shape, sizes)
         values = [block.reshape(-1)[positions] for block, positions in zip(blocks, support)]
         return cls(shape, support, np.concatenate(values))
+
+    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
+        return encode_rows(self.in_order(order), bits, "prefix")
 
     def stored_bytes(self, bits: int) -> int:
         """Codes, a scale and a size per row."""

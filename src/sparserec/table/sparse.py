@@ -15,7 +15,7 @@ import torch
 from numba import njit, prange
 
 from sparserec.counter import dropout_factor
-from sparserec.device import SparseRows
+from sparserec.device import EncodedTable, SparseRows, encode_table
 from sparserec.table.adam import Cohorts, update_entries, update_sparse
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.initial import InitialValues
@@ -258,7 +258,11 @@ class SparseTable(BlockWise):
         summed = held.accumulated.size if held.cumulative else 0
         return self.parameters() + int(sizes.sum()) + summed
 
-    def device_rows(self, order: np.ndarray) -> SparseRows:
+    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
+        return encode_table(self.in_order(order), bits)
+
+    def in_order(self, order: np.ndarray) -> SparseRows:
+        """Entries by row, row j being row order[j] of the table."""
         rows, columns, values = self.entries()
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))

@@ -16,7 +16,7 @@ from numba import njit, prange
 from scipy.special import expit
 
 from sparserec.counter import dropout_factor
-from sparserec.device import SparseRows
+from sparserec.device import EncodedTable
 from sparserec.table.adam import Cohorts, adam_entry
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
@@ -146,8 +146,8 @@ class ThresholdedTable(BlockWise):
     def row_sizes(self) -> np.ndarray:
         return self.to_sparse().row_sizes()
 
-    def device_rows(self, order: np.ndarray) -> SparseRows:
-        return self.to_sparse().device_rows(order)
+    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
+        return self.to_sparse().encoded(order, bits)
 
     def stored_bytes(self, bits: int) -> int:
         return self.to_sparse().stored_bytes(bits)
