@@ -164,12 +164,12 @@ function startCoverage() {
 /**
  * Lines of the reader that ran, by file, from the ranges V8 says did not.
  *
- * @param {Session} session
+ * @param {Session} counting
  */
-function reportCoverage(session) {
+function reportCoverage(counting) {
   const source = new URL('src/', import.meta.url).href
   let [ran, total] = [0, 0]
-  session.post('Profiler.takePreciseCoverage', (problem, taken) => {
+  counting.post('Profiler.takePreciseCoverage', (problem, taken) => {
     if (problem) throw problem
     for (const { url, functions } of taken.result.filter(script => script.url.startsWith(source))) {
       const { missed, lines } = missedLines(readFileSync(new URL(url), 'utf8'), functions.flatMap(({ ranges }) => ranges))

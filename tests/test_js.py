@@ -40,13 +40,12 @@ def test_suite(path: Path) -> None:
     run([node(), "--test", str(path.relative_to(ROOT))])
 
 
-def test_types_were_checked() -> None:
-    """The suite checks types where typescript is installed; this says so when it is not."""
+@pytest.mark.parametrize("tool", ["typescript", "eslint"])
+def test_tools_were_there(tool: str) -> None:
+    """The suite checks types and style where the tools are installed; this says so when they are not."""
     node()
-    if not (JS / "node_modules" / "typescript").is_dir():
-        absent(
-            "typescript is not installed (npm install --prefix js): types of the JavaScript reader are not checked"
-        )
+    if not (JS / "node_modules" / tool).is_dir():
+        absent(f"{tool} is not installed (npm install --prefix js): the JavaScript is not checked with it")
 
 
 def test_broken_files_end_as_in_python() -> None:

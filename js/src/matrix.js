@@ -90,7 +90,8 @@ function readCodes(container, name, rows, dim) {
 function codedMatrix({ slices, entries, scale, code, book }) {
   const width = book.dim
   const rows = scale.length
-  const places = Array.from({ length: slices }, (_, slice) => Array.from({ length: entries }, (_, entry) => slice * entries + entry))
+  const all = Array.from({ length: slices * entries }, (_, entry) => entry)
+  const places = Array.from({ length: slices }, (_, slice) => all.slice(slice * entries, (slice + 1) * entries))
 
   /** @param {Float64Array} vector @returns {Float64Array} inner products with all codebook entries */
   const lookUps = vector => {
@@ -161,14 +162,15 @@ function codedMatrix({ slices, entries, scale, code, book }) {
  */
 function codeSums(table, slices, entries, rows, code) {
   const out = new Float64Array(rows)
-  const [b, c, d, e, f, g, h] = [1, 2, 3, 4, 5, 6, 7].map(slice => slice * entries)
+  const [b, c, d, e, f, g, h] = [1, 2, 3, 4, 5, 6, 7].map(more => more * entries)
   let slice = 0
   for (; slice + 7 < slices; slice += 8) {
     const a = slice * entries
-    for (let row = 0, at = slice * rows; row < rows; row++, at = slice * rows + row) {
-      out[row] = out[row] + table[a + code[at]] + table[a + b + code[at += rows]] + table[a + c + code[at += rows]] +
-        table[a + d + code[at += rows]] + table[a + e + code[at += rows]] + table[a + f + code[at += rows]] +
-        table[a + g + code[at += rows]] + table[a + h + code[at += rows]]
+    const [p, q, r, s, t, u, v, w] = [0, 1, 2, 3, 4, 5, 6, 7].map(more => (slice + more) * rows)
+    for (let row = 0; row < rows; row++) {
+      out[row] = out[row] + table[a + code[p + row]] + table[a + b + code[q + row]] + table[a + c + code[r + row]] +
+        table[a + d + code[s + row]] + table[a + e + code[t + row]] + table[a + f + code[u + row]] +
+        table[a + g + code[v + row]] + table[a + h + code[w + row]]
     }
   }
   for (; slice < slices; slice++) {

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
@@ -26,7 +28,9 @@ test('the package holds the sources and nothing else', context => {
   const packed = JSON.parse(output.toString())
   const [{ files }] = Array.isArray(packed) ? packed : Object.values(packed)
   const paths = files.map((/** @type {{path: string}} */ file) => file.path).sort()
-  assert.deepEqual(paths, ['README.md', 'index.js', 'node.js', 'package.json', ...MODULES.map(name => `src/${name}`)].sort())
+  const sources = ['index.js', 'node.js', ...MODULES.map(name => `src/${name}`)]
+  const types = sources.map(name => `types/${name.replace(/js$/, 'd.ts')}`)
+  assert.deepEqual(paths, ['README.md', 'package.json', ...sources, ...types].sort())
 })
 
 test('no dependencies, exact versions of the tools, nothing run on installation', () => {
@@ -34,7 +38,8 @@ test('no dependencies, exact versions of the tools, nothing run on installation'
   for (const key of ['dependencies', 'peerDependencies', 'optionalDependencies', 'bundleDependencies']) assert.ok(!(key in manifest))
   for (const version of Object.values(manifest.devDependencies)) assert.match(String(version), /^\d+\.\d+\.\d+$/)
   for (const script of Object.keys(manifest.scripts)) assert.doesNotMatch(script, /install|prepare|pack|publish/)
-  for (const target of Object.values(manifest.exports)) assert.ok(existsSync(`${ROOT}/${target}`))
+  const targets = Object.values(manifest.exports).flatMap(target => typeof target === 'string' ? target : Object.values(target))
+  for (const target of targets) assert.ok(existsSync(`${ROOT}/${target}`))
 })
 
 test('the sources are for browsers too, and can be pasted into one script', () => {
@@ -76,14 +81,43 @@ function sorted() {
   return [...done]
 }
 
-test('types', context => {
-  const compiler = `${ROOT}/node_modules/typescript/bin/tsc`
-  if (!existsSync(compiler) && !process.env.CI) {
-    context.skip('typescript is not installed: npm install --prefix js')
+/**
+ * Run a tool of the development dependencies, or skip.
+ *
+ * @param {import('node:test').TestContext} context
+ * @param {string} tool its script below node_modules
+ * @param {string[]} args
+ * @param {string} [cwd]
+ */
+function runTool(context, tool, args, cwd = ROOT) {
+  const script = `${ROOT}/node_modules/${tool}`
+  if (!existsSync(script) && !process.env.CI) {
+    context.skip(`${tool} is not installed: npm install --prefix js`)
     return
   }
-  const run = spawnSync(process.execPath, [compiler, '--project', ROOT])
-  assert.equal(run.status, 0, run.stdout.toString())
+  const run = spawnSync(process.execPath, [script, ...args], { cwd })
+  assert.equal(run.status, 0, run.stdout.toString() + run.stderr.toString())
+}
+
+test('types of the reader', context => runTool(context, 'typescript/bin/tsc', ['--project', ROOT]))
+
+test('types of the page', context => runTool(context, 'typescript/bin/tsc', ['--project', `${ROOT}/tsconfig.page.json`]))
+
+test('the types that ship are those of the sources: npm run declare', context => {
+  const folder = mkdtempSync(join(tmpdir(), 'types-'))
+  try {
+    runTool(context, 'typescript/bin/tsc', ['--project', `${ROOT}/tsconfig.types.json`, '--outDir', folder])
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf-8' }).filter(path => path.endsWith('.d.ts'))) {
+      assert.equal(text(`types/${name}`), readFileSync(`${folder}/${name}`, 'utf-8'), name)
+    }
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+})
+
+test('lint', context => {
+  const folders = ['js', 'src/sparserec/export/page_template']
+  runTool(context, 'eslint/bin/eslint.js', ['--config', 'js/eslint.config.js', ...folders], join(ROOT, '..'))
 })
 
 test('small', () => {

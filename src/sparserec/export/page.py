@@ -21,6 +21,7 @@ DEFAULT_TITLE = "Recommendations"
 _TEMPLATE = Path(__file__).parent / "page_template"
 _IMPORT = re.compile(r"^import\s[^;]*?from '\./([\w.]+)'\n", re.MULTILINE)
 _COMMENT = re.compile(r"^[ \t]*/\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
+_TYPE = re.compile(r"/\*\* @type [^\n]*?\*/ ?")
 
 
 def write_page(path: Path, model_file: Path, title: str | None = None, colour: str | None = None) -> None:
@@ -75,7 +76,7 @@ def _visit(name: str, folders: tuple[Path, ...], parts: dict[str, str]) -> None:
     for needed in _IMPORT.findall(source):
         if needed not in parts:
             _visit(needed, folders, parts)
-    source = _COMMENT.sub("", _IMPORT.sub("", source))
+    source = _TYPE.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))
     parts[name] = re.sub(r"^export ", "", source, flags=re.MULTILINE)
 
 

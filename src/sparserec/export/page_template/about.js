@@ -5,22 +5,34 @@ import { icon, make } from './view.js'
 const RECALL = 'recall@20'
 const NDCG = 'ndcg@20'
 const COLOURS = 6
+/** @type {Record<string, string>} */
 const BASES = { lightgcn: 'LightGCN', mgdcf: 'MGDCF', xsimgcl: 'XSimGCL', mf: 'matrix factorisation' }
 
-/** One line for the side of the page. */
+/** @typedef {import('./card.js').Card} Card */
+/** @typedef {Record<string, number> | undefined} Metrics of one group of users */
+
+/**
+ * One line for the side of the page.
+ *
+ * @param {Card} card
+ */
 export function summarise({ bytes, items, card }) {
   const quality = card.metrics?.file?.folded?.[RECALL]
   const found = quality === undefined ? '' : ` Its first 20 suggestions hold ${percent(quality)} of ${heldBack(card)}.`
   return `${inBytes(bytes)}, ${items.toLocaleString('en')} items.${found}`
 }
 
-/** What the quality was measured on: only a split by time holds back what came later. */
+/**
+ * What the quality was measured on: only a split by time holds back what came later.
+ *
+ * @param {Record<string, any>} card as the producer wrote it
+ */
 function heldBack(card) {
   return card.split?.protocol === 'temporal' ? 'what people went on to choose' : 'the choices that were hidden from it'
 }
 
 /**
- * @param {any} card as the reader gives it
+ * @param {Card} card as the reader gives it
  * @param {{tested: string, times: string}} measured
  */
 export function aboutSheet(card, measured) {
@@ -50,10 +62,15 @@ export function closeButton() {
   return make('button', { class: 'round close', type: 'button', 'data-action': 'close', 'aria-label': 'Close' }, icon('close'))
 }
 
+/**
+ * @param {string} value
+ * @param {string} words
+ */
 function fact(value, words) {
   return make('p', {}, make('strong', {}, value), words)
 }
 
+/** @param {Record<string, any>} card as the producer wrote it */
 function qualityWords({ metrics, split }) {
   const shown = metrics?.file?.folded ?? metrics?.file?.trained
   if (!shown) return 'The file does not say.'
@@ -62,25 +79,33 @@ function qualityWords({ metrics, split }) {
     (popular === undefined ? '.' : `; a list of what is popular gets ${percent(popular)}.`)
 }
 
+/** @param {Record<string, Record<string, Metrics>> | undefined} metrics */
 function qualityTable(metrics) {
   const file = metrics?.file
   if (!file) return make('p', {}, 'The file does not say.')
-  const rows = [
+  /** @type {[string, Metrics][]} */
+  const groups = [
     ['This file, for someone new', file.folded], ['This file, for people it learned from', file.trained],
     ['Before it was made small, someone new', metrics.float?.folded],
     ['Before it was made small, people it learned from', metrics.float?.trained],
     ['Most popular items', metrics.popularity?.all],
-  ].filter(([, found]) => found)
+  ]
+  const rows = groups.filter(([, found]) => found)
   return make('table', {},
     make('thead', {}, make('tr', {}, cell('th', ''), cell('th', 'Recall@20'), cell('th', 'NDCG@20'))),
     make('tbody', {}, ...rows.map(([name, found]) =>
-      make('tr', {}, cell('th', name), cell('td', decimals(found[RECALL])), cell('td', decimals(found[NDCG]))))))
+      make('tr', {}, cell('th', name), cell('td', decimals(found?.[RECALL])), cell('td', decimals(found?.[NDCG]))))))
 }
 
+/**
+ * @param {'th' | 'td'} kind
+ * @param {string} text
+ */
 function cell(kind, text) {
   return make(kind, kind === 'th' && text ? { scope: 'col' } : {}, text)
 }
 
+/** @param {Card} card */
 function madeList({ card, base, dim, mode, format_version: version, sha256 }) {
   const density = card.density === undefined ? null : `${percent(card.density)} of the table is used`
   const split = card.split && `${card.split.protocol}, seed ${card.split.seed}, ${String(card.split.hash).slice(0, 12)}`
@@ -94,6 +119,7 @@ function madeList({ card, base, dim, mode, format_version: version, sha256 }) {
   return list
 }
 
+/** @param {Card} card */
 function sections({ sections: sizes, bytes }) {
   const sorted = Object.entries(sizes).sort((a, b) => b[1] - a[1])
   const bar = make('div', { class: 'bar', 'aria-hidden': 'true' })
@@ -119,14 +145,17 @@ export function inBytes(bytes) {
   return bytes < 1e6 ? `${Math.round(bytes / 1e3)}\u00a0KB` : `${(bytes / 1e6).toFixed(2)}\u00a0MB`
 }
 
+/** @param {number} share */
 function percent(share) {
   return `${(100 * share).toFixed(1).replace(/\.0$/, '')}\u00a0%`
 }
 
+/** @param {number | undefined} value */
 function decimals(value) {
   return value === undefined ? '' : value.toFixed(4)
 }
 
+/** @param {string} text */
 function capital(text) {
   return text[0].toUpperCase() + text.slice(1)
 }

@@ -9,18 +9,38 @@ import { icon, itemOf, make, showItems, stepFocus, titleButton } from './view.js
 
 const PAGE_SIZE = 20
 const TOAST_MILLISECONDS = 7000
+/** @type {Record<string, string>} */
 const HEADINGS = { popular: 'Popular to start with', stored: 'For you', yours: 'For you' }
+/** @type {Record<string, string>} */
 const HINTS = {
   popular: 'Like a few things and this list becomes yours.',
   stored: 'From what this file knows of its owner.',
   yours: 'Changes with every choice you make.',
 }
 
+/** @typedef {import('./view.js').Identifier} Identifier */
+/** @typedef {{id: Identifier, title: string}} Named */
+
+/**
+ * An element of the template, of the kind it has there.
+ *
+ * @param {string} id
+ * @returns {any}
+ */
 const at = id => document.getElementById(id)
-/** Everything that changes, in one place. */
-const state = { text: '', tags: [], matching: 'any', size: PAGE_SIZE, turn: 0, openItem: null, undo: null, spent: 0, opened: 0, toastTimer: 0 }
+
+/**
+ * Everything that changes, in one place.
+ *
+ * @type {{text: string, tags: string[], matching: string, size: number, turn: number, openItem: Identifier | null,
+ *   undo: import('./memory.js').Choices, spent: number, opened: number, toastTimer: number}}
+ */
+const state = { text: '', tags: [], matching: 'any', size: PAGE_SIZE, turn: 0, openItem: null, undo: [], spent: 0, opened: 0, toastTimer: 0 }
+/** @type {import('./ask.js').Ask} */
 let ask
+/** @type {ReturnType<typeof openMemory>} */
 let memory
+/** @type {{card: import('./card.js').Card, tags: import('./tags.js').TagCount[]}} */
 let overview
 
 /** Ask for the list that belongs to the present state and show it, unless a newer question was asked meanwhile. */
@@ -42,10 +62,15 @@ async function refresh() {
   setBusy('items', false)
 }
 
+/**
+ * @param {string} id
+ * @param {boolean} busy
+ */
 function setBusy(id, busy) {
   at(id).setAttribute('aria-busy', String(busy))
 }
 
+/** @param {{items: import('./view.js').Shown[], total: number}} answer */
 function showSearch({ items, total }) {
   at('heading').textContent = 'Search results'
   at('hint').textContent = total ? `${total.toLocaleString('en')} ${total === 1 ? 'title' : 'titles'}` : ''
@@ -54,6 +79,7 @@ function showSearch({ items, total }) {
   announce(`${total} found`)
 }
 
+/** @param {{kind: string, items: import('./view.js').Listed[], more: boolean}} answer */
 function showRecommended({ kind, items, more }) {
   at('heading').textContent = HEADINGS[kind]
   at('hint').textContent = HINTS[kind]
@@ -63,15 +89,16 @@ function showRecommended({ kind, items, more }) {
     : 'You have been through everything in this model.')
 }
 
+/** @param {string} text */
 function showEmpty(text) {
   at('empty').textContent = text
   at('empty').hidden = !text
 }
 
 async function showChoices() {
-  const place = forgetButtons().indexOf(document.activeElement)
+  const place = forgetButtons().findIndex(button => button === document.activeElement)
   setBusy('choices', true)
-  for (const kind of ['liked', 'disliked']) {
+  for (const kind of /** @type {const} */ (['liked', 'disliked'])) {
     const items = await ask('describe', { ids: memory[kind]().reverse() })
     at(kind).replaceChildren(...items.map(chosenRow))
     at(`${kind}-heading`).hidden = !items.length
@@ -88,10 +115,12 @@ async function showChoices() {
   if (place >= 0) (forgetButtons()[Math.min(place, size - 1)] ?? at('choices')).focus()
 }
 
+/** @returns {HTMLElement[]} */
 function forgetButtons() {
   return [...at('choices').querySelectorAll('[data-action=forget]')]
 }
 
+/** @param {Named} item */
 function chosenRow(item) {
   const remove = make('button', { class: 'round', type: 'button', 'data-action': 'forget', 'aria-label': `Forget ${item.title}` }, icon('close'))
   return make('li', { 'data-id': JSON.stringify(item.id) },
@@ -104,7 +133,12 @@ async function refreshAll() {
   if (state.openItem !== null) await showItem(state.openItem)
 }
 
-/** Like or dislike; the same again takes it back. */
+/**
+ * Like or dislike; the same again takes it back.
+ *
+ * @param {Named} item
+ * @param {number} wanted
+ */
 async function choose(item, wanted) {
   const choice = memory.choice(item.id) === wanted ? 0 : wanted
   state.undo = memory.snapshot()
@@ -115,6 +149,7 @@ async function choose(item, wanted) {
   announce(`${words}. Suggestions updated.`)
 }
 
+/** @param {string} words */
 function toast(words) {
   at('toast-text').textContent = words
   showToast(true)
@@ -128,12 +163,17 @@ function hideToast() {
   else showToast(false)
 }
 
-/** The message takes the place of the hint, in the bar that is always in view, so that it covers nothing. */
+/**
+ * The message takes the place of the hint, in the bar that is always in view, so that it covers nothing.
+ *
+ * @param {boolean} shown
+ */
 function showToast(shown) {
   at('toast').hidden = !shown
   at('hint').hidden = shown
 }
 
+/** @param {string} words */
 function announce(words) {
   at('status').textContent = words
 }
@@ -148,7 +188,7 @@ async function undo() {
 
 async function erase() {
   memory.restore([])
-  Object.assign(state, { text: '', tags: [], matching: 'any', size: PAGE_SIZE, undo: null })
+  Object.assign(state, { text: '', tags: [], matching: 'any', size: PAGE_SIZE, undo: [] })
   showToast(false)
   at('toast-text').textContent = ''
   at('search').value = ''
@@ -184,20 +224,22 @@ function showMatching() {
   for (const button of at('matching').children) button.setAttribute('aria-pressed', String(button.dataset.matching === state.matching))
 }
 
+/** @param {HTMLElement} chip */
 function pressTag(chip) {
-  const { tag } = chip.dataset
+  const tag = String(chip.dataset.tag)
   state.tags = state.tags.includes(tag) ? state.tags.filter(other => other !== tag) : [...state.tags, tag]
   state.size = PAGE_SIZE
-  for (const same of document.querySelectorAll('[data-tag]')) {
+  for (const same of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll('[data-tag]'))) {
     if (same.dataset.tag === tag) same.setAttribute('aria-pressed', String(state.tags.includes(tag)))
   }
   showMatching()
   refresh().then(() => announce(state.tags.length ? `Filtered by ${state.tags.join(', ')}` : 'No filter'))
 }
 
+/** @param {Identifier} id */
 async function showItem(id) {
   const fresh = state.openItem !== id
-  const focused = document.activeElement
+  const focused = /** @type {HTMLElement} */ (document.activeElement)
   state.openItem = id
   setBusy('item-sheet', true)
   const item = await ask('details', { profile: memory.profile(), item: id })
@@ -212,10 +254,20 @@ async function showItem(id) {
   ;(same ?? sheet.querySelector('h2')).focus({ preventScroll: true })
 }
 
-/** The control that does after a sheet was made anew what `old` did before. */
+/**
+ * The control that does after a sheet was made anew what `old` did before.
+ *
+ * @param {HTMLElement} sheet
+ * @param {HTMLElement} old
+ */
 function sameControl(sheet, old) {
-  const row = old.closest('.row')?.dataset.id
-  return [...sheet.querySelectorAll('button')].find(button => button.dataset.action === old.dataset.action && button.closest('.row')?.dataset.id === row)
+  const row = rowId(old)
+  return [...sheet.querySelectorAll('button')].find(button => button.dataset.action === old.dataset.action && rowId(button) === row)
+}
+
+/** @param {HTMLElement} control */
+function rowId(control) {
+  return /** @type {HTMLElement | null} */ (control.closest('.row'))?.dataset.id
 }
 
 async function showAbout() {
@@ -224,25 +276,30 @@ async function showAbout() {
     const count = await ask('selfTest')
     if (count) tested = `Self-test passed: ${count} questions answered as when the file was made.`
   } catch (error) {
-    tested = `Self-test failed: ${error.message}.`
+    tested = `Self-test failed: ${error instanceof Error ? error.message : error}.`
   }
   const times = `Opened in ${Math.round(state.opened)} ms; the last list took ${state.spent.toFixed(1)} ms.`
   at('about-sheet').replaceChildren(...aboutSheet(overview.card, { tested, times }))
   at('about').showModal()
 }
 
+/** @type {Record<string, (item: any, button: HTMLElement) => void>} */
 const ACTIONS = {
   open: item => showItem(item.id),
   like: item => choose(item, 1),
   dislike: item => choose(item, -1),
   forget: item => choose(item, memory.choice(item.id)),
-  close: (_, button) => button.closest('dialog').close(),
+  close: (_, button) => button.closest('dialog')?.close(),
   'all-tags': showAllTags,
 }
 
+/** @param {MouseEvent} event */
 function onClick(event) {
-  const button = event.target.closest('button')
-  if (event.target.matches?.('dialog')) event.target.close() // the dark part around it
+  /** @type {any} */
+  const target = event.target
+  /** @type {HTMLElement | null} */
+  const button = target.closest('button')
+  if (target.matches?.('dialog')) target.close() // the dark part around it
   if (!button) return
   if (button.dataset.tag) pressTag(button)
   else if (button.dataset.action) ACTIONS[button.dataset.action](itemOf(button), button)
@@ -253,27 +310,32 @@ function onClick(event) {
   }
 }
 
+/** @param {KeyboardEvent} event */
 function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return
-  const control = event.target
+  const control = /** @type {HTMLElement} */ (event.target)
   if (event.key === '/' && !control.matches('input') && !document.querySelector('dialog[open]')) return focusSearch(event)
   if (control === at('search')) return onSearchKey(event)
   const row = control.closest?.('.row')
   if (!row) return
-  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+  const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
   if (step) {
     event.preventDefault()
     if (!stepFocus(control, step) && step < 0 && row.parentElement === at('items')) at('search').focus()
-  } else if (event.key === 'l') choose(itemOf(row.querySelector('.title')), 1)
-  else if (event.key === 'd') choose(itemOf(row.querySelector('.title')), -1)
+  } else if (event.key === 'l' || event.key === 'd') {
+    const item = itemOf(row)
+    if (item) choose(item, event.key === 'l' ? 1 : -1)
+  }
 }
 
+/** @param {KeyboardEvent} event */
 function focusSearch(event) {
   event.preventDefault()
   at('search').focus()
   at('search').select()
 }
 
+/** @param {KeyboardEvent} event */
 function onSearchKey(event) {
   if (event.key === 'Escape') setSearch('')
   if (event.key !== 'ArrowDown' && event.key !== 'Enter') return
@@ -281,6 +343,7 @@ function onSearchKey(event) {
   at('items').querySelector('[data-action=open]')?.focus()
 }
 
+/** @param {string} text */
 function setSearch(text) {
   if (at('search').value !== text) at('search').value = text
   state.text = text

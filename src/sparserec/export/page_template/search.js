@@ -1,8 +1,12 @@
 /** Search by title, blind to case and accents. */
 
-/** @typedef {{id: number | string, title: string, popularity: number}} Item */
+/** @typedef {import('./view.js').Shown} Found */
 
-/** Letters that do not come apart into a base letter and an accent. */
+/**
+ * Letters that do not come apart into a base letter and an accent.
+ *
+ * @type {Record<string, string>}
+ */
 const SPELLED_OUT = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
 const NO_MATCH = 3
 
@@ -10,8 +14,8 @@ const NO_MATCH = 3
  * A function that finds items by words of their title or by their exact id: titles that start with the text come first, then
  * those where every word starts a word, then the rest; popular ones first within each.
  *
- * @param {Item[]} catalogue
- * @returns {(text: string, k: number) => {items: Item[], total: number}}
+ * @param {Found[]} catalogue
+ * @returns {(text: string, k: number) => {items: Found[], total: number}}
  */
 export function buildSearch(catalogue) {
   const items = [...catalogue].sort((a, b) => b.popularity - a.popularity) // the order of the file among equals
@@ -21,7 +25,7 @@ export function buildSearch(catalogue) {
     const wanted = foldText(text)
     const words = wanted.split(' ')
     const exact = text.trim().toLowerCase()
-    /** @type {Item[][]} */
+    /** @type {Found[][]} */
     const found = [[], [], []]
     let total = 0
     for (let place = 0; wanted && place < titles.length; place++) {
@@ -46,11 +50,20 @@ export function foldText(text) {
     .replace(/[^\p{L}\p{N}\n]+/gu, ' ').replace(/^ | $/gm, '')
 }
 
-/** Many titles folded as one text, which is several times faster than one by one; each gets a space in front. */
+/**
+ * Many titles folded as one text, which is several times faster than one by one; each gets a space in front.
+ *
+ * @param {string[]} titles
+ */
 function foldAll(titles) {
   return foldText(titles.map(title => title.replace(/\s+/g, ' ')).join('\n')).split('\n').map(title => ` ${title}`)
 }
 
+/**
+ * @param {string} title
+ * @param {string} wanted
+ * @param {string[]} words
+ */
 function matchRank(title, wanted, words) {
   for (const word of words) if (!title.includes(word)) return NO_MATCH
   if (title.startsWith(wanted, 1)) return 0

@@ -6,7 +6,10 @@ import { choiceButton, itemRow, make } from './view.js'
 const SHOWN_REASONS = 5
 
 /**
- * @param {any} item with `because` and `similar`
+ * @typedef {import('./view.js').Shown & {score: number, liked: boolean | undefined}} Reason
+ * @typedef {import('./view.js').Shown & {because: Reason[], similar: import('./view.js').Shown[]}} Described
+ *
+ * @param {Described} item
  * @param {(id: number | string) => number} choiceOf
  */
 export function itemSheet(item, choiceOf) {
@@ -25,7 +28,12 @@ export function itemSheet(item, choiceOf) {
   ]
 }
 
-/** Each choice with its share of the score, largest first. One alone says nothing, and what you chose needs no reason. */
+/**
+ * Each choice with its share of the score, largest first. One alone says nothing, and what you chose needs no reason.
+ *
+ * @param {Described} item
+ * @param {number} choice
+ */
 function why(item, choice) {
   const parts = item.because.filter(part => part.score !== 0).sort((a, b) => Math.abs(b.score) - Math.abs(a.score))
   if (choice || parts.length < 2) return []

@@ -1,14 +1,21 @@
 /** Tags as chips: the most used ones above the list, all of them, however many, in a sheet with its own search. */
 
 import { closeButton } from './about.js'
-import { make } from './view.js'
+import { inside, make } from './view.js'
+
+/** @typedef {{name: string, count: number}} TagCount */
 
 const FIRST_TAGS = 12
 const FOUND_TAGS = 60
 
-/** The chips above the list: chosen tags first, then the most used, then the way to all of them. */
+/**
+ * The chips above the list: chosen tags first, then the most used, then the way to all of them.
+ *
+ * @param {TagCount[]} tags
+ * @param {string[]} chosen
+ */
 export function firstChips(tags, chosen) {
-  const isChosen = ({ name }) => chosen.includes(name)
+  const isChosen = (/** @type {TagCount} */ { name }) => chosen.includes(name)
   const rest = tags.filter(tag => !isChosen(tag))
   const shown = [...tags.filter(isChosen), ...rest.slice(0, Math.max(FIRST_TAGS - chosen.length, 0))]
   const chips = shown.map(tag => tagChip(tag, chosen))
@@ -29,16 +36,27 @@ export function tagsSheet() {
   ]
 }
 
-/** Fill the sheet with the tags that hold the wanted letters. */
+/**
+ * Fill the sheet with the tags that hold the wanted letters.
+ *
+ * @param {TagCount[]} tags
+ * @param {string[]} chosen
+ * @param {string} wanted
+ */
 export function showFound(tags, chosen, wanted) {
   const letters = wanted.trim().toLowerCase()
   const found = tags.filter(({ name }) => name.toLowerCase().includes(letters))
-  document.getElementById('found-tags').replaceChildren(...found.slice(0, FOUND_TAGS).map(tag => tagChip(tag, chosen, true)))
+  inside(document.body, '#found-tags').replaceChildren(...found.slice(0, FOUND_TAGS).map(tag => tagChip(tag, chosen, true)))
   const hidden = found.length - FOUND_TAGS
-  document.getElementById('more-tags').textContent = !found.length ? 'No tag has these letters.'
+  inside(document.body, '#more-tags').textContent = !found.length ? 'No tag has these letters.'
     : hidden > 0 ? `and ${hidden.toLocaleString('en')} more: type a few letters to find them` : ''
 }
 
+/**
+ * @param {TagCount} tag
+ * @param {string[]} chosen
+ * @param {boolean} [counted] whether its number of items is shown
+ */
 function tagChip({ name, count }, chosen, counted = false) {
   return make('button', { class: 'chip', type: 'button', title: `${count} items`, 'data-tag': name, 'aria-pressed': String(chosen.includes(name)) },
     name, counted ? make('span', { class: 'quiet' }, ` ${count.toLocaleString('en')}`) : null)

@@ -1,5 +1,9 @@
 /** Pieces of the page: elements, rows of items, and lists that keep rows, focus and motion when they change. */
 
+/** @typedef {number | string} Identifier */
+/** @typedef {{id: Identifier, title: string, tags: string[], popularity: number}} Shown an item as the page shows it */
+/** @typedef {Shown & {because?: string[]}} Listed with the likes that speak for it */
+
 const SVG = 'http://www.w3.org/2000/svg'
 
 /**
@@ -8,14 +12,15 @@ const SVG = 'http://www.w3.org/2000/svg'
  * @param {string} name
  * @param {Record<string, any>} [properties] `class`, `aria-*` and `data-*` become attributes
  * @param {...(Node | string | null)} children
+ * @returns {HTMLElement}
  */
 export function make(name, properties = {}, ...children) {
   const element = document.createElement(name)
   for (const [key, value] of Object.entries(properties)) {
     if (key === 'class' || key.includes('-')) element.setAttribute(key, value)
-    else element[key] = value
+    else Object.assign(element, { [key]: value })
   }
-  element.append(...children.filter(child => child !== null))
+  for (const child of children) if (child !== null) element.append(child)
   return element
 }
 
@@ -30,7 +35,12 @@ export function icon(name) {
   return picture
 }
 
-/** A row of a list: what it is, why it is here, and two buttons. */
+/**
+ * A row of a list: what it is, why it is here, and two buttons.
+ *
+ * @param {Listed} item
+ * @param {number} choice
+ */
 export function itemRow(item, choice) {
   const { name, year } = apart(item.title)
   const row = make('li', { class: 'row', 'data-id': JSON.stringify(item.id) },
@@ -45,46 +55,89 @@ export function itemRow(item, choice) {
   return row
 }
 
-/** A title that opens its sheet; one too long for two lines is cut. */
+/**
+ * A title that opens its sheet; one too long for two lines is cut.
+ *
+ * @param {string} title
+ * @param {string} [name] what is shown of it
+ */
 export function titleButton(title, name = title) {
   return make('button', { class: 'title', type: 'button', 'data-action': 'open', 'aria-haspopup': 'dialog', title }, make('span', { class: 'name' }, name))
 }
 
-/** A title without the year at its end, which has a place of its own where no cut can reach it. */
+/**
+ * A title without the year at its end, which has a place of its own where no cut can reach it.
+ *
+ * @param {string} title
+ * @returns {{name: string, year?: string}}
+ */
 function apart(title) {
-  const [, name, year] = /^(.*?)(?:\s\((\d{4})\))?$/s.exec(title)
+  const [, name, year] = /^(.*?)(?:\s\((\d{4})\))?$/s.exec(title) ?? []
   return name ? { name, year } : { name: title }
 }
 
-/** What may change while a row stays: its reasons and its buttons. */
+/**
+ * What may change while a row stays: its reasons and its buttons.
+ *
+ * @param {HTMLElement} row
+ * @param {Listed} item
+ * @param {number} choice
+ */
 function updateRow(row, item, choice) {
-  row.querySelector('.because').textContent = item.because?.length ? `Because you liked ${joinWords(item.because)}` : ''
-  row.querySelector('[data-action=like]').setAttribute('aria-pressed', String(choice > 0))
-  row.querySelector('[data-action=dislike]').setAttribute('aria-pressed', String(choice < 0))
+  inside(row, '.because').textContent = item.because?.length ? `Because you liked ${joinWords(item.because)}` : ''
+  inside(row, '[data-action=like]').setAttribute('aria-pressed', String(choice > 0))
+  inside(row, '[data-action=dislike]').setAttribute('aria-pressed', String(choice < 0))
 }
 
-/** The item that a control inside a row or sheet belongs to. */
+/**
+ * An element that is known to be there.
+ *
+ * @param {Element} element
+ * @param {string} selector
+ * @returns {HTMLElement}
+ */
+export function inside(element, selector) {
+  return /** @type {HTMLElement} */ (element.querySelector(selector))
+}
+
+/**
+ * The item that a control inside a row or sheet belongs to.
+ *
+ * @param {Element} element
+ * @returns {{id: Identifier, title: string} | null}
+ */
 export function itemOf(element) {
-  const holder = element.closest('[data-id]')
-  return holder ? { id: JSON.parse(holder.dataset.id), title: fullTitle(holder.querySelector('.title')) } : null
+  const holder = /** @type {HTMLElement | null} */ (element.closest('[data-id]'))
+  return holder ? { id: JSON.parse(String(holder.dataset.id)), title: fullTitle(inside(holder, '.title')) } : null
 }
 
+/** @param {HTMLElement} element */
 function fullTitle(element) {
-  return element.title || element.textContent
+  return element.title || String(element.textContent)
 }
 
+/**
+ * @param {string} action
+ * @param {Shown} item
+ * @param {boolean} worded
+ */
 export function choiceButton(action, item, worded) {
   const label = action === 'like' ? 'Like' : 'Not for me'
+  /** @type {Record<string, string>} */
   const properties = { class: worded ? `choice worded ${action}` : `choice ${action}`, type: 'button', 'data-action': action, title: label, 'aria-pressed': 'false' }
   if (!worded) properties['aria-label'] = `${label}: ${item.title}`
   return make('button', properties, icon(action), worded ? label : null)
 }
 
-/** A letter on a colour that items of the same first tag share. */
+/**
+ * A letter on a colour that items of the same first tag share.
+ *
+ * @param {Shown} item
+ */
 function tile(item) {
   const letter = make('span', { class: 'tile', 'aria-hidden': 'true' }, [...item.title][0].toUpperCase())
   let hash = 7
-  for (const character of item.tags[0] ?? item.title) hash = (hash * 31 + character.codePointAt(0)) % 65521
+  for (const character of item.tags[0] ?? item.title) hash = (hash * 31 + Number(character.codePointAt(0))) % 65521
   letter.style.setProperty('--hue', String(hash * 137 % 360)) // near hashes, far hues
   return letter
 }
@@ -94,12 +147,12 @@ function tile(item) {
  * the row now at its place.
  *
  * @param {HTMLElement} list
- * @param {any[]} items
- * @param {(id: number | string) => number} choiceOf
+ * @param {Listed[]} items
+ * @param {(id: Identifier) => number} choiceOf
  */
 export function showItems(list, items, choiceOf) {
   const focused = focusIn(list)
-  const old = new Map([...list.children].map(row => [row.dataset.id, { row, top: row.offsetTop }]))
+  const old = new Map(/** @type {HTMLElement[]} */ ([...list.children]).map(row => [row.dataset.id, { row, top: row.offsetTop }]))
   const rows = items.map(item => {
     const kept = old.get(JSON.stringify(item.id))?.row
     if (!kept) return itemRow(item, choiceOf(item.id))
@@ -111,17 +164,32 @@ export function showItems(list, items, choiceOf) {
   if (focused) restoreFocus(rows, focused)
 }
 
+/**
+ * @typedef {{control: HTMLElement, action: string | undefined, place: number}} Focus
+ *
+ * @param {HTMLElement} list
+ * @returns {Focus | null}
+ */
 function focusIn(list) {
-  const row = document.activeElement?.closest('li')
-  if (!row || row.parentElement !== list) return null
-  return { control: document.activeElement, action: document.activeElement.dataset.action, place: [...list.children].indexOf(row) }
+  const control = /** @type {HTMLElement | null} */ (document.activeElement)
+  const row = control?.closest('li')
+  if (!control || !row || row.parentElement !== list) return null
+  return { control, action: control.dataset.action, place: [...list.children].indexOf(row) }
 }
 
+/**
+ * @param {HTMLElement[]} rows
+ * @param {Focus} focus
+ */
 function restoreFocus(rows, { control, action, place }) {
   if (control.isConnected) control.focus({ preventScroll: true })
-  else rows[Math.min(place, rows.length - 1)]?.querySelector(`[data-action=${action}]`)?.focus()
+  else if (rows.length) inside(rows[Math.min(place, rows.length - 1)], `[data-action=${action}]`)?.focus()
 }
 
+/**
+ * @param {HTMLElement[]} rows
+ * @param {Map<string | undefined, {row: HTMLElement, top: number}>} old
+ */
 function glide(rows, old) {
   if (matchMedia('(prefers-reduced-motion: reduce)').matches) return
   const timing = { duration: 260, easing: 'cubic-bezier(.2, .7, .2, 1)' }
@@ -139,13 +207,19 @@ export function joinWords(words) {
   return words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
 }
 
-/** Move focus to the same control of the next or previous row. */
+/**
+ * Move focus to the same control of the next or previous row.
+ *
+ * @param {HTMLElement} control
+ * @param {number} step
+ * @returns {boolean} whether there was one
+ */
 export function stepFocus(control, step) {
-  const row = control.closest('.row')
-  let other = row
-  do other = step > 0 ? other.nextElementSibling : other.previousElementSibling
+  /** @type {Element | null | undefined} */
+  let other = control.closest('.row')
+  do other = step > 0 ? other?.nextElementSibling : other?.previousElementSibling
   while (other && !other.matches('.row'))
-  const target = other?.querySelector(`[data-action=${control.dataset.action}]`)
+  const target = other && inside(other, `[data-action=${control.dataset.action}]`)
   target?.focus()
   return Boolean(target)
 }
