@@ -25,10 +25,12 @@ Fold = Literal["own", "shared"]
 
 Kind = Literal["int", "gaps", "prefix", "codes", "neighbours"]
 """int: the largest entries as int8 or int4 (format 1.0). gaps: the same in 1 to 8 bits, positions near their entropy.
-prefix: the first principal axes. codes: product codes of a byte a slice. neighbours: lists of items instead of vectors."""
+prefix: the first principal axes, or rows as they end where each has a size of its own. codes: product codes of a byte a
+slice. neighbours: lists of items instead of vectors."""
 
 KINDS: tuple[Kind, ...] = ("int", "gaps", "prefix", "codes", "neighbours")
 BOOK_BITS = 8
+SIZED_SHARE = 0.9  # of the columns, on average: rows that end earlier have sizes of their own
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,9 @@ def encode(vectors: Vectors, encoding: Encoding) -> EncodedVectors:
     if encoding.kind == "codes":
         return _codes(tables, encoding)
     if encoding.kind == "prefix":
-        axes = balanced_axes(vectors.items, 1)
-        turned = [_first(table @ axes, encoding.keep) for table in tables]
-        score, *fold = (encode_rows(table, encoding.bits, "prefix", unit=False) for table in turned)
+        axes = None if has_sizes(vectors.items) else balanced_axes(vectors.items, 1)
+        turned = [_first(table if axes is None else table @ axes, encoding.keep) for table in tables]
+        score, *fold = (encode_rows(table, encoding.bits, "prefix") for table in turned)
         return EncodedVectors(score, tuple(fold), axes)
     short = [cut(table, encoding.keep) for table in tables]
     if encoding.kind == "int":
@@ -127,6 +129,12 @@ def has_unit_rows(table: np.ndarray) -> bool:
     """Whether every row is as long as one, or empty: then a file need not say how long."""
     lengths = np.linalg.norm(table, axis=1)
     return bool((np.abs(lengths[lengths > 0] - 1) < 1e-3).all())
+
+
+def has_sizes(table: np.ndarray) -> bool:
+    """Whether rows end at different columns, as methods that give every row a size make them."""
+    sizes = ((table != 0) * np.arange(1, table.shape[1] + 1)).max(axis=1, initial=0)
+    return bool(sizes.mean() < SIZED_SHARE * table.shape[1])
 
 
 def _codes(tables: list[np.ndarray], encoding: Encoding) -> EncodedVectors:
