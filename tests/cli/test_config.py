@@ -17,7 +17,7 @@ from sparserec.training.configure import resolve_config
 
 NO_SETTINGS = {"run_dir", "data_dir", "resume", "threads", "quiet", "force", "warm", "dense_run", "metadata"}
 """Options of train that are no settings of the run."""
-NEED_THE_DATA = {"budget", "target", "nmf_limit"}
+NEED_THE_DATA = {"budget", "mode", "most_nmf_work"}
 """Options of train that become settings once the data is read."""
 
 

@@ -52,7 +52,7 @@ def test_another_configuration_names_what_differs(say: Say, log: Path, runs: Pat
 def test_sizes_that_are_none(say: Say, log: Path) -> None:
     assert "budget: size '1XB'" in say("train", log, "--budget", "1XB")
     assert "the least is" in say("train", log, "--budget", "5kB")
-    assert "nmf-limit -1" in say("train", log, "--nmf-limit", "-1")
+    assert "most-nmf-work -1" in say("train", log, "--most-nmf-work", "-1")
 
 
 def test_too_few_items_say_what_to_type(say: Say, tmp_path: Path) -> None:

@@ -26,18 +26,3 @@ def test_a_terminal_is_never_overrun(
     printing.print_table(ROWS, left=("run", "note"), notes=["word " * 40])
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80 and "…" in lines[1] and lines[1].endswith("0.5000")
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 B"),
-        (999, "999 B"),
-        (1000, "1.00 kB"),
-        (90_000, "90.0 kB"),
-        (330_000, "330 kB"),
-        (2.5e9, "2.50 GB"),
-    ],
-)
-def test_sizes(count: float, text: str) -> None:
-    assert printing.size(count) == text

@@ -112,7 +112,7 @@ def test_no_such_run(call: Callable, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def exported(call: Callable, runs: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("exported")
-    wide = ["--bits", "8", "--keep", "16", "--fold", "own", "--quiet"]
+    wide = ["--bits", "8", "--keep", "16", "--fold-in", "own", "--quiet"]
     for mode, words in (("items", wide), ("full", ["--include-everyones-history", "--quiet"])):
         result = call("export", runs / "sparse", "--mode", mode, "--out", folder / f"{mode}.srec", *words)
         assert result.exit_code == 0, result.exception

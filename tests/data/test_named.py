@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from sparserec.cli.data import register
-from sparserec.data import CATALOGUE, NamedSet, cache_folder, load_named, resolve
+from sparserec.data import CATALOGUE, NamedSet, download_folder, load_named, resolve
 from sparserec.data.catalogue import RemoteFile
 from sparserec.data.download import download
 from sparserec.data.errors import DownloadError, UnknownFormatError, WrongDataError
@@ -90,11 +90,11 @@ def test_fetch_load_and_cache(toy, server):
     source = load_entry(toy, quiet=True)
     assert source.report.parts == {"train": 600, "test": 200}
     assert any("unverified" in note for note in source.report.notes)
-    assert locate(toy) == cache_folder() / "toy-lightgcn"
+    assert locate(toy) == download_folder() / "toy-lightgcn"
     count = len(server.requests)
     load_entry(toy, quiet=True)
     assert len(server.requests) == count == 2
-    recorded = json.loads((cache_folder() / "toy-lightgcn" / "fetched.json").read_text())
+    recorded = json.loads((download_folder() / "toy-lightgcn" / "fetched.json").read_text())
     assert recorded["train.txt"]["sha256"] == hashlib.sha256(TRAIN).hexdigest()
 
 
@@ -208,13 +208,13 @@ def test_names_and_paths(tmp_path):
         fetch(CATALOGUE["world"])
 
 
-def test_cache_folder_follows_the_platform(monkeypatch, tmp_path):
-    assert cache_folder() == tmp_path / "cache" / "sparserec" / "data"
+def test_download_folder_follows_the_platform(monkeypatch, tmp_path):
+    assert download_folder() == tmp_path / "cache" / "sparserec" / "data"
     monkeypatch.setattr("sys.platform", "darwin")
-    assert cache_folder().parts[-4:] == ("Library", "Caches", "sparserec", "data")
+    assert download_folder().parts[-4:] == ("Library", "Caches", "sparserec", "data")
     monkeypatch.setattr("sys.platform", "win32")
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert cache_folder() == tmp_path / "local" / "sparserec" / "data"
+    assert download_folder() == tmp_path / "local" / "sparserec" / "Cache" / "data"
 
 
 def test_names_are_unambiguous():
@@ -238,7 +238,7 @@ def test_command_line(toy, tmp_path, monkeypatch):
     assert f"{hashlib.sha256(TRAIN).hexdigest()}  train.txt  (unverified)" in shown
     assert f"{toy.files[1].sha256}  test.txt\n" in shown
     listed = {row["name"]: row for row in json.loads(run("list", "--json"))}
-    assert listed["toy-lightgcn"]["here"] == str(cache_folder() / "toy-lightgcn")
+    assert listed["toy-lightgcn"]["here"] == str(download_folder() / "toy-lightgcn")
     assert "interactions  800 (train 600, test 200)" in run("describe", "toy")
     (tmp_path / "log.csv").write_text("a,b,c\nx,1,5\ny,1,2\n")
     arguments = ["--user-col", "a", "--item-col", "b", "--rating-col", "c", "--min-rating", "3"]
@@ -249,3 +249,8 @@ def test_command_line(toy, tmp_path, monkeypatch):
         and len(told["pair_hash"]) == 64
     )
     assert json.loads(run("fetch", "toy", "--json"))["folder"].endswith("toy-lightgcn")
+
+
+def test_downloads_follow_the_folder_that_doctor_names(monkeypatch, tmp_path):
+    monkeypatch.setenv("SPARSEREC_CACHE", str(tmp_path / "elsewhere"))
+    assert download_folder() == tmp_path / "elsewhere" / "data"

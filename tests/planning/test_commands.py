@@ -38,7 +38,7 @@ def test_estimate_from_numbers_alone() -> None:
     assert set(one["memory"]) == {"read", "nmf", "init", "train", "evaluate"}
     assert one["memory"]["train"]["graph"] == pytest.approx(16 * 7e6 + 4 * 1.1e6, rel=0.01)
     assert "11 iterations instead of 50" in found["note"]
-    assert answer("estimate", *numbers, "--no-time", "--json", "--nmf-limit", "0")["note"] is None
+    assert answer("estimate", *numbers, "--no-time", "--json", "--most-nmf-work", "0")["note"] is None
 
 
 def test_estimate_of_a_named_set_and_of_everything() -> None:
@@ -60,7 +60,7 @@ def test_train_says_what_a_budget_needs(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.chdir(tmp_path)
     assert "the least is" in refusal("train", "world", "--budget", "10kB")
     assert "size 'lots'" in refusal("train", "world", "--budget", "lots")
-    assert "items or full" in refusal("train", "world", "--budget", "1MB", "--for", "phones")
+    assert "items or full" in refusal("train", "world", "--budget", "1MB", "--mode", "phones")
     assert not list(tmp_path.iterdir())
 
 

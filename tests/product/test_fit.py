@@ -28,9 +28,9 @@ def log(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("target", ["items", "full"])
 def test_a_budget_chooses_as_train_does(log: Path, target: str, tmp_path: Path) -> None:
     settings = {"epochs": 1, "ks": (5,), "recipe": SHORT, "method_settings": {"init": "uniform"}}
-    model = sparserec.fit(log, budget="9kB", for_=target, quiet=True, **settings)  # type: ignore[arg-type]
+    model = sparserec.fit(log, budget="9kB", mode=target, quiet=True, **settings)  # type: ignore[arg-type]
     words = [
-        "train", str(log), "--budget", "9kB", "--for", target, "--epochs", "1", "--quiet", "--json", "--run",
+        "train", str(log), "--budget", "9kB", "--mode", target, "--epochs", "1", "--quiet", "--json", "--run",
         str(tmp_path / "run"), "--set", "ks=[5]", "--set", f"recipe={json.dumps(SHORT | {'epochs': 1})}",
         "--set", "method_settings.init=uniform",
     ]  # fmt: skip
@@ -65,7 +65,7 @@ def test_a_run_that_cannot_fit_is_refused_and_leaves_nothing(
 def test_a_long_factorisation_is_shortened_and_said_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    monkeypatch.setattr("sparserec.planning.plan.NMF_LIMIT", 1e-9)
+    monkeypatch.setattr("sparserec.planning.plan.MOST_NMF_WORK", 1e-9)
     model = sparserec.fit(small_pairs(), dim=8, epochs=1, ks=(5,), recipe=SHORT)
     assert model.run.config.method_settings == {"nmf_iterations": 3}
     assert "3 iterations instead of 50" in capsys.readouterr().err

@@ -23,8 +23,9 @@ def compare(
     as_json: AsJson = False,
 ) -> None:
     """Compare runs of the same split: one table, with a paired test per user against the first run."""
-    from sparserec.cli.printing import cell, print_table, size
+    from sparserec.cli.printing import cell, print_table
     from sparserec.serving import compare_runs
+    from sparserec.units import show_bytes
 
     found = compare_runs(runs, metric, precision)
     if as_json:
@@ -34,7 +35,7 @@ def compare(
         {
             "run": one["run"],
             **{name: cell(value) for name, value in one["metrics"].items()},
-            "int8": size(one["bytes"]),
+            "int8": show_bytes(one["bytes"]),
             **_test_cells(one["test"]),
         }
         for one in found

@@ -20,30 +20,12 @@ def register(app: typer.Typer) -> None:
     app.add_typer(group, name="config")
 
 
+@options.with_settings
 def show(
     context: typer.Context,
-    data: options.Data = None,
     run: Annotated[
         Optional[Path], typer.Option("--run", help="Show the settings of this run instead.")
     ] = None,
-    like: options.Like = None,
-    base: options.Base = None,
-    method: options.Method = None,
-    density: options.Density = None,
-    dim: options.Dim = None,
-    epochs: options.Epochs = None,
-    recipe: options.RecipeName = None,
-    preset: options.Preset = None,
-    protocol: options.Protocol = None,
-    seed: options.Seed = None,
-    user_col: options.UserColumn = None,
-    item_col: options.ItemColumn = None,
-    rating_col: options.RatingColumn = None,
-    time_col: options.TimeColumn = None,
-    min_rating: options.MinRating = None,
-    core: options.Core = None,
-    config: options.ConfigFile = None,
-    assignments: options.Assignments = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Print all settings, defaults filled in, as TOML that `train --config` takes."""
@@ -53,11 +35,11 @@ def show(
 
     typed = options.typed_settings(context)
     if run is not None:
-        if config or assignments or typed:
+        if any(typed):
             raise SettingError("--run shows the settings a run was started with; give no others beside it")
         values = resolved(RunFolder(run).read_config())
     else:
-        values = resolved(resolve_config(config, typed, assignments or []))
+        values = resolved(resolve_config(*typed))
     typer.echo(json.dumps(values) if as_json else to_toml(values), nl=as_json)
 
 

@@ -136,7 +136,8 @@ def _train_child(name: str, folder: Path, epochs: int) -> None:
 
 
 def _print_runs(records: list[dict[str, Any]], base: str) -> None:
-    from sparserec.cli.printing import print_table, size
+    from sparserec.cli.printing import print_table
+    from sparserec.units import show_bytes
 
     rows = [
         {
@@ -144,8 +145,8 @@ def _print_runs(records: list[dict[str, Any]], base: str) -> None:
             "Recall@20": record["test"]["float"]["recall@20"],
             "NDCG@20": record["test"]["float"]["ndcg@20"],
             "parameters": f"{record['parameters']:,}",
-            "int8": size(record["bytes"]["int8"]),
-            "peak": size(record["memory"]["peak"]["train"]),
+            "int8": show_bytes(record["bytes"]["int8"]),
+            "peak": show_bytes(record["memory"]["peak"]["train"]),
             "seconds": f"{record['seconds']['total']:.0f}",
         }
         for record in records

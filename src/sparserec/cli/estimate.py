@@ -20,48 +20,30 @@ def register(app: typer.Typer) -> None:
     app.command()(estimate)
 
 
+@options.with_settings
 def estimate(
     context: typer.Context,
-    data: options.Data = None,
     users: Annotated[Optional[int], typer.Option(help="Instead of data: how many users.")] = None,
     items: Annotated[Optional[int], typer.Option(help="Instead of data: how many items.")] = None,
     interactions: Annotated[
         Optional[int], typer.Option(help="Instead of data: how many interactions.")
     ] = None,
-    like: options.Like = None,
-    base: options.Base = None,
-    method: options.Method = None,
-    density: options.Density = None,
-    dim: options.Dim = None,
-    epochs: options.Epochs = None,
-    recipe: options.RecipeName = None,
-    preset: options.Preset = None,
-    protocol: options.Protocol = None,
-    seed: options.Seed = None,
-    user_col: options.UserColumn = None,
-    item_col: options.ItemColumn = None,
-    rating_col: options.RatingColumn = None,
-    time_col: options.TimeColumn = None,
-    min_rating: options.MinRating = None,
-    core: options.Core = None,
-    config: options.ConfigFile = None,
-    assignments: options.Assignments = None,
     every: Annotated[bool, typer.Option("--all", help="Every method, and every base.")] = False,
     no_time: Annotated[bool, typer.Option("--no-time", help="Memory only: nothing is measured.")] = False,
-    nmf_limit: options.NmfLimit = None,
+    most_nmf_work: options.MostNmfWork = None,
     data_dir: options.DataDir = None,
     threads: options.Threads = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Say how much memory a run needs in each phase and about how long it takes on this machine."""
-    from sparserec.planning import NMF_LIMIT, estimate_all, estimate_run, limit_nmf, usable_bytes
+    from sparserec.planning import MOST_NMF_WORK, estimate_all, estimate_run, limit_nmf, usable_bytes
     from sparserec.process import use_threads
     from sparserec.training import resolve_config
 
-    settings = resolve_config(config, options.typed_settings(context), assignments or [])
+    settings = resolve_config(*options.typed_settings(context))
     use_threads(threads)
     sizes = _sizes(settings, (users, items, interactions), data_dir)
-    settings, said = limit_nmf(settings, sizes, NMF_LIMIT if nmf_limit is None else nmf_limit)
+    settings, said = limit_nmf(settings, sizes, MOST_NMF_WORK if most_nmf_work is None else most_nmf_work)
     found = (
         estimate_all(settings, sizes, not no_time) if every else [estimate_run(settings, sizes, not no_time)]
     )

@@ -47,7 +47,8 @@ def _measured_again(run: Path) -> Record:
 
 
 def _print(run: Path, record: Record) -> None:
-    from sparserec.cli.printing import print_table, size
+    from sparserec.cli.printing import print_table
+    from sparserec.units import show_bytes
 
     results = record.test
     if not results:
@@ -57,7 +58,9 @@ def _print(run: Path, record: Record) -> None:
     rows = []
     for precision, metrics in results.items():
         stored = record.bytes.get(precision, 4 * record.parameters)
-        rows.append({"table": precision, **{name: metrics[name] for name in names}, "bytes": size(stored)})
+        rows.append(
+            {"table": precision, **{name: metrics[name] for name in names}, "bytes": show_bytes(stored)}
+        )
     print_table(rows, f"{record.config['method']} on {record.config['base']}: test set", left=("table",))
     typer.echo()
     print_table(_group_rows(results["float"]), "By frequency (each group holds a third of the interactions)",

@@ -40,7 +40,7 @@ def export(
         typer.Option(help="Entries, axes, bytes of codes or neighbours of an item, when no budget chooses."),
     ] = None,
     fold: Annotated[
-        str, typer.Option(help="own or shared fold-in table, when no budget chooses.")
+        str, typer.Option("--fold-in", help="own or shared fold-in table, when no budget chooses.")
     ] = "shared",
     min_users: Annotated[int, typer.Option(help="Leave out items that fewer users chose.")] = 1,
     user: Annotated[Optional[str], typer.Option(help="Whose vector a personal file holds.")] = None,
@@ -65,7 +65,7 @@ def export(
     from sparserec.vectors import DEFAULT, KINDS, Encoding
 
     check_choice("mode", mode, ("items", "full", "personal"))
-    check_choice("fold", fold, ("own", "shared"))
+    check_choice("fold-in", fold, ("own", "shared"))
     check_choice("encoding", encoding, KINDS)
     check_choice("bits", bits, (None, *range(1, 9)))
     if page_color is not None:
@@ -80,9 +80,14 @@ def export(
     info = read_item_info(metadata, trained.split.train.item_ids) if metadata else None
     report = export_run(trained, path, wanted, info, quiet)
     if report.curve:
+        from sparserec.cli.printing import warn
         from sparserec.export import draw_curve
+        from sparserec.plots import NoPlotsError
 
-        draw_curve(report, path.with_suffix(".curve.png"))
+        try:
+            draw_curve(report, path.with_suffix(".curve.png"))
+        except NoPlotsError as error:
+            warn(str(error))
     if page:
         from sparserec.export import write_page
 
@@ -94,11 +99,13 @@ def _print(report: ExportReport, page: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sparserec.cli.printing import megabytes
     from sparserec.export import NEW_USERS
+    from sparserec.units import show_bytes
 
     console = Console()
-    table = Table(title=f"{report.path}: mode {report.mode}, {megabytes(report.bytes)}", title_justify="left")
+    table = Table(
+        title=f"{report.path}: mode {report.mode}, {show_bytes(report.bytes)}", title_justify="left"
+    )
     for name in ("", "users", "Recall@20", "NDCG@20"):
         table.add_column(name, justify="right" if "@" in name else "left")
     for stage, groups in report.quality.items():
@@ -111,9 +118,9 @@ def _print(report: ExportReport, page: Path | None) -> None:
             "rows are users of the training, on their validation part. Compare each with popularity for the same users"
         )
     console.print(
-        "bytes: " + ", ".join(f"{name} {megabytes(size)}" for name, size in report.sections.items())
+        "bytes: " + ", ".join(f"{name} {show_bytes(size)}" for name, size in report.sections.items())
     )
-    console.print(f"without ids, titles, tags and golden queries: {megabytes(report.model_bytes)}")
+    console.print(f"without ids, titles, tags and golden queries: {show_bytes(report.model_bytes)}")
     if report.dropped_items:
         console.print(
             f"{report.dropped_items:,} items with too few users were left out, {report.items:,} kept"
@@ -127,7 +134,7 @@ def _print(report: ExportReport, page: Path | None) -> None:
 def _print_curve(report: ExportReport, console: object) -> None:
     from rich.table import Table
 
-    from sparserec.cli.printing import megabytes
+    from sparserec.units import show_bytes
 
     table = Table(title="size and quality on validation users (NDCG@20)", title_justify="left")
     for name in ("size", "encoding", "bits", "kept", "fold-in", "trained users", "folded-in users", ""):
@@ -137,6 +144,6 @@ def _print_curve(report: ExportReport, console: object) -> None:
         groups = (row["quality"].get(group) for group in ("trained", "folded"))
         quality = [f"{group['ndcg@20']:.4f}" if group else "" for group in groups]
         settings = (row["kind"], str(row["bits"]), str(row["keep"]), row["fold"])
-        table.add_row(megabytes(row["bytes"]), *settings, *quality, "<- chosen" if chosen else "")
+        table.add_row(show_bytes(row["bytes"]), *settings, *quality, "<- chosen" if chosen else "")
     console.print(table)  # type: ignore[attr-defined]
     console.print(f"figure: {report.path.with_suffix('.curve.png')}")  # type: ignore[attr-defined]

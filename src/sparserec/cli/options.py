@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -43,9 +45,12 @@ ItemColumn = Annotated[Optional[str], typer.Option(help="Name of the item column
 RatingColumn = Annotated[Optional[str], typer.Option(help="Name of the rating column; empty to ignore.")]
 TimeColumn = Annotated[Optional[str], typer.Option(help="Name of the time column; empty to ignore.")]
 MinRating = Annotated[Optional[float], typer.Option(help="Count only ratings of at least this.")]
-Core = Annotated[Optional[int], typer.Option(help="Leave out users and items with fewer interactions.")]
+Core = Annotated[
+    Optional[int],
+    typer.Option("--min-interactions", help="Leave out users and items with fewer interactions."),
+]
 
-NmfLimit = Annotated[
+MostNmfWork = Annotated[
     Optional[float],
     typer.Option(help="Largest factorisation, in billions of nodes * dim^2 * iterations; 0 for no limit."),
 ]
@@ -67,13 +72,41 @@ SETTINGS = {
 """Where the value of each parameter goes in the settings."""
 
 
-def typed_settings(context: typer.Context) -> dict[str, Any]:
-    """What was typed for the settings among a command's parameters, by the place where it belongs."""
-    return {
+TRAINED: dict[str, Any] = {
+    "data": Data, "base": Base, "method": Method, "density": Density, "dim": Dim, "epochs": Epochs, "recipe": RecipeName,
+    "like": Like, "preset": Preset, "protocol": Protocol, "seed": Seed, "user_col": UserColumn, "item_col": ItemColumn,
+    "rating_col": RatingColumn, "time_col": TimeColumn, "min_rating": MinRating, "core": Core, "config": ConfigFile,
+    "assignments": Assignments,
+}  # fmt: skip
+"""Parameters of every command that is about a training."""
+
+
+def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+    """The command, taking everything that says what to train too; `typed_settings` reads it from the context."""
+    own = list(signature(command, eval_str=True).parameters.values())
+
+    @wraps(command)
+    def taking(context: typer.Context, **typed: Any) -> None:
+        command(context, **{one.name: typed[one.name] for one in own[1:]})
+
+    shared = [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+        for name, kind in TRAINED.items()
+    ]
+    own = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in own]
+    taking.__signature__ = Signature([*own[:1], *shared, *own[1:]])  # type: ignore[attr-defined]
+    taking.__annotations__ = {one.name: one.annotation for one in [*own, *shared]}
+    return taking
+
+
+def typed_settings(context: typer.Context) -> tuple[Path | None, dict[str, Any], list[str]]:
+    """What was typed for the settings: a file, options by the place where they belong, and --set."""
+    values = {
         place: context.params[name]
         for name, place in SETTINGS.items()
         if context.params.get(name) is not None
     }
+    return context.params["config"], values, context.params["assignments"] or []
 
 
 def typed_reading(context: typer.Context) -> dict[str, Any]:

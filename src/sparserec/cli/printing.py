@@ -14,6 +14,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from sparserec.units import show_bytes
+
 if TYPE_CHECKING:
     from sparserec.runs import Record
 
@@ -73,22 +75,9 @@ def cell(value: Any) -> str:
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def size(count: float) -> str:
-    """Bytes in the unit that gives three or so digits."""
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= scale:
-            return f"{count / scale:.{2 if count < 10 * scale else 1 if count < 100 * scale else 0}f} {unit}"
-    return f"{count:.0f} B"
-
-
 def warn(text: str) -> None:
     """A remark on standard error, so that results can be piped."""
     print(f"note: {text}", file=sys.stderr)
-
-
-def megabytes(size: float) -> str:
-    """A size as people read it."""
-    return f"{size / 1e6:.2f} MB" if size >= 1e5 else f"{size / 1e3:.1f} kB"
 
 
 def print_record(record: Record, folder: Path, as_json: bool) -> None:
@@ -106,12 +95,12 @@ def print_record(record: Record, folder: Path, as_json: bool) -> None:
     table.add_column("bytes", justify="right")
     for precision, metrics in record.test.items():
         size = record.bytes.get(precision, 4 * record.parameters)
-        table.add_row(precision, *(f"{metrics[name]:.4f}" for name in names), megabytes(size))
+        table.add_row(precision, *(f"{metrics[name]:.4f}" for name in names), show_bytes(size))
     console = Console()
     console.print(table)
     console.print(
         f"{record.parameters:,} parameters, {record.seconds.train:.0f} s of training, peak "
-        f"{megabytes(max(0, record.memory.peak['train']))} above the start"
+        f"{show_bytes(max(0, record.memory.peak['train']))} above the start"
     )
     console.print(f"run folder: {folder}")
 

@@ -80,7 +80,7 @@ def _changed(run: Path) -> float:
 
 
 def _row(run: dict[str, Any]) -> dict[str, Any]:
-    from sparserec.cli.printing import size
+    from sparserec.units import show_bytes
 
     density = None if run["density"] is None else f"{run['density']:g}"
     return {
@@ -88,7 +88,7 @@ def _row(run: dict[str, Any]) -> dict[str, Any]:
         "state": run["state"],
         "base, method, density": " ".join(filter(None, (run["base"], run["method"], density))),
         "NDCG": run["score"],
-        "int8": None if run["bytes"] is None else size(run["bytes"]),
+        "int8": None if run["bytes"] is None else show_bytes(run["bytes"]),
         "age": _age(time.time() - run["changed"]),
     }
 

@@ -15,36 +15,18 @@ def register(app: typer.Typer) -> None:
     app.command()(train)
 
 
+@options.with_settings
 def train(
     context: typer.Context,
-    data: options.Data = None,
     run_dir: Annotated[
         Optional[Path],
         typer.Option("--run", help="Folder of this run; default runs/<data>-<method>-<digest>."),
     ] = None,
-    like: options.Like = None,
-    base: options.Base = None,
-    method: options.Method = None,
-    density: options.Density = None,
-    dim: options.Dim = None,
-    epochs: options.Epochs = None,
-    recipe: options.RecipeName = None,
-    preset: options.Preset = None,
-    protocol: options.Protocol = None,
-    seed: options.Seed = None,
-    user_col: options.UserColumn = None,
-    item_col: options.ItemColumn = None,
-    rating_col: options.RatingColumn = None,
-    time_col: options.TimeColumn = None,
-    min_rating: options.MinRating = None,
-    core: options.Core = None,
-    config: options.ConfigFile = None,
-    assignments: options.Assignments = None,
     budget: Annotated[
         Optional[str],
         typer.Option(help="Size of the file to ship, such as 1MB: chooses --dim and --density."),
     ] = None,
-    target: Annotated[str, typer.Option("--for", help="What will be shipped: items or full.")] = "items",
+    mode: Annotated[str, typer.Option(help="With --budget, what will be shipped: items or full.")] = "items",
     warm: Annotated[
         Optional[Path], typer.Option("--from", help="A finished run to go on from when the log has grown.")
     ] = None,
@@ -53,7 +35,7 @@ def train(
         typer.Option(help="A finished run of method dense: magnitude and lottery begin after it."),
     ] = None,
     metadata: options.Metadata = None,
-    nmf_limit: options.NmfLimit = None,
+    most_nmf_work: options.MostNmfWork = None,
     force: Annotated[bool, typer.Option("--force", help="Train even if memory will not suffice.")] = False,
     data_dir: options.DataDir = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run exactly.")] = False,
@@ -69,17 +51,21 @@ def train(
     from sparserec.runs import Input, open_dense_run, open_warm_start, train_run
     from sparserec.training import resolve_config
 
-    wanted = PlanOptions.of(budget, target, nmf_limit, force)
+    wanted = PlanOptions.of(budget, mode, most_nmf_work, force)
     if warm is not None and dense_run is not None:
         raise SettingError("--from and --dense-run each say what to begin with: give one of them")
     old = open_warm_start(warm) if warm is not None else None
-    inherited = old.inherited(base, method, budget is not None) if old is not None else None
-    settings = resolve_config(config, options.typed_settings(context), assignments or [], inherited)
+    inherited = (
+        old.inherited(context.params["base"], context.params["method"], budget is not None)
+        if old is not None
+        else None
+    )
+    settings = resolve_config(*options.typed_settings(context), inherited)
     use_threads(threads)
     given = Input(settings.data, data_dir, metadata)
     start = open_dense_run(dense_run) if dense_run is not None else old
     finished = train_run(settings, run_dir, given, wanted, start, resume, quiet)
     print_record(finished.record, finished.folder, as_json)
     if budget is not None and not as_json:
-        everyone = " --include-everyones-history" if target == "full" else ""
-        print(f"next: sparserec export {finished.folder} --mode {target} --budget {budget}{everyone}")
+        everyone = " --include-everyones-history" if mode == "full" else ""
+        print(f"next: sparserec export {finished.folder} --mode {mode} --budget {budget}{everyone}")

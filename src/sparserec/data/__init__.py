@@ -4,7 +4,7 @@ from sparserec.data.catalogue import CATALOGUE, NamedSet, find_named, get_named
 from sparserec.data.ids import IdMap
 from sparserec.data.interactions import Interactions, ItemInfo
 from sparserec.data.item_info import read_item_info
-from sparserec.data.named import cache_folder, fetch, load_entry, load_named, locate, resolve
+from sparserec.data.named import download_folder, fetch, load_entry, load_named, locate, resolve
 from sparserec.data.reading import ReadOptions, read_source
 from sparserec.data.sampling import Batch, Sampler
 from sparserec.data.source import ReadReport, Source
@@ -26,7 +26,7 @@ __all__ = [
     "Source",
     "Split",
     "UserSampler",
-    "cache_folder",
+    "download_folder",
     "fetch",
     "find_named",
     "get_named",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -16,26 +15,20 @@ from sparserec.data.reading import read_source
 from sparserec.data.source import Source
 from sparserec.data.world import make_world
 from sparserec.errors import DataError, SettingError
-from sparserec.files import replacing, write_text
+from sparserec.files import cache_folder, replacing, write_text
 
 FETCHED = "fetched.json"
 
 
-def cache_folder() -> Path:
-    """Where downloads go, by the convention of the platform."""
-    if sys.platform == "win32":
-        return (
-            Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "sparserec" / "data"
-        )
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "sparserec" / "data"
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sparserec" / "data"
+def download_folder() -> Path:
+    """Where downloads go."""
+    return cache_folder() / "data"
 
 
 def locate(entry: NamedSet, data_dir: Path | str | None = None) -> Path | None:
     """The folder that has the files of a set: in `data_dir`, in SPARSEREC_DATA or in the cache."""
     wanted = [name for file in entry.files for name in file.products if name != "README"]
-    roots = [data_dir, os.environ.get("SPARSEREC_DATA") or None, cache_folder()]
+    roots = [data_dir, os.environ.get("SPARSEREC_DATA") or None, download_folder()]
     for root in (Path(root) for root in roots if root is not None):
         for folder in (root / entry.name, *(root / alias for alias in entry.aliases)):
             if _has_files(folder, wanted):
@@ -64,7 +57,7 @@ def fetch(
     """Download what is missing; returns the folder and the SHA-256 of each file fetched now."""
     if entry.built_in:
         raise SettingError(f"data set {entry.name!r} is built in: there is nothing to fetch")
-    folder = (Path(data_dir) if data_dir is not None else cache_folder()) / entry.name
+    folder = (Path(data_dir) if data_dir is not None else download_folder()) / entry.name
     hashes: dict[str, str] = {}
     for file in entry.files:
         if not all((folder / name).is_file() for name in file.products):

@@ -6,19 +6,16 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from sparserec.files import replacing
+from sparserec.plots import new_figure, save_figure
 
 MARKERS = "osD^v<>Pp*hX"
 
 
 def draw_sizes(results: list[dict[str, Any]], path: Path) -> None:
     """NDCG@20 on the test set against the bytes of the table, int4 and int8 of a run joined by a line."""
+    figure = new_figure(8, 4.6)
     from matplotlib import colormaps
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 4.6), layout="constrained")
-    FigureCanvasAgg(figure)
     axes = figure.add_subplot()
     colours = colormaps["tab20"].colors  # type: ignore[attr-defined]
     best_first = sorted(results, key=lambda result: -_scores(result)[-1])
@@ -37,8 +34,7 @@ def draw_sizes(results: list[dict[str, Any]], path: Path) -> None:
     axes.set_ylabel("NDCG@20, test")
     axes.grid(alpha=0.25)
     figure.legend(loc="outside right upper", fontsize=8, frameon=False)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format="png", dpi=130)
+    save_figure(figure, path)
 
 
 def _precisions(result: dict[str, Any]) -> list[str]:

@@ -5,17 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from sparserec.export.file import ExportReport
-from sparserec.files import replacing
+from sparserec.plots import new_figure, save_figure
 from sparserec.vectors import KINDS
 
 
 def draw_curve(report: ExportReport, path: Path) -> None:
     """NDCG@20 of folded-in users against file size, one line per encoding family, float and popularity as levels."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(7, 4.4), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(7, 4.4)
     axes = figure.add_subplot()
     families = sorted({(row["kind"], row["bits"], row["fold"]) for row in report.curve})
     colours = dict(zip(KINDS, ("#8a8a8a", "#b5532a", "#7a5ab5", "#2a6fb5", "#4d8f3a")))
@@ -47,5 +43,4 @@ def draw_curve(report: ExportReport, path: Path) -> None:
     axes.set_ylim(bottom=0)
     axes.grid(alpha=0.25)
     axes.legend(fontsize=6, frameon=False)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, format="png", dpi=130)
+    save_figure(figure, path)

@@ -9,7 +9,7 @@ from sparserec.lazy import lazy_names
 if TYPE_CHECKING:
     from sparserec.planning.doctor import examine
     from sparserec.planning.estimate import (
-        NMF_LIMIT,
+        MOST_NMF_WORK,
         Estimate,
         estimate_all,
         estimate_run,
@@ -23,7 +23,14 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "doctor": ("examine",),
-        "estimate": ("NMF_LIMIT", "Estimate", "estimate_all", "estimate_run", "limit_nmf", "usable_bytes"),
+        "estimate": (
+            "MOST_NMF_WORK",
+            "Estimate",
+            "estimate_all",
+            "estimate_run",
+            "limit_nmf",
+            "usable_bytes",
+        ),
         "plan": ("PlanOptions", "plan_run"),
         "sizes": ("Sizes",),
     },

@@ -19,7 +19,7 @@ from sparserec.table import Ledger, total
 from sparserec.training import RunConfig
 from sparserec.units import show_bytes, show_seconds
 
-NMF_LIMIT = 200.0
+MOST_NMF_WORK = 200.0
 """Largest factorisation, in billions of nodes * rank^2 * iterations: some ten minutes. Gowalla at rank 128 has 58."""
 FEWEST_ITERATIONS = 3
 """Three already give the factors their density on Gowalla (.11); the order of magnitude of entries comes later."""
@@ -83,7 +83,7 @@ class Estimate:
         return lines + [f"  note: {note}" for note in self.notes]
 
 
-def limit_nmf(config: RunConfig, sizes: Sizes, limit: float = NMF_LIMIT) -> tuple[RunConfig, str | None]:
+def limit_nmf(config: RunConfig, sizes: Sizes, limit: float = MOST_NMF_WORK) -> tuple[RunConfig, str | None]:
     """Fewer NMF iterations where the wanted number is more work than `limit`, and a sentence that says so.
 
     Work, not seconds, is compared, so that the same data gives the same configuration on every machine. A number the

@@ -8,7 +8,13 @@ from typing import cast, get_args
 from sparserec.data import Source
 from sparserec.errors import SettingError
 from sparserec.planning.budget import Choice, Target, choose
-from sparserec.planning.estimate import NMF_LIMIT, estimate_run, limit_nmf, refuse_if_too_big, usable_bytes
+from sparserec.planning.estimate import (
+    MOST_NMF_WORK,
+    estimate_run,
+    limit_nmf,
+    refuse_if_too_big,
+    usable_bytes,
+)
 from sparserec.planning.sizes import Sizes
 from sparserec.training import RunConfig
 from sparserec.units import parse_size
@@ -20,24 +26,24 @@ class PlanOptions:
 
     budget: int | None = None
     """Bytes of the file that will be shipped."""
-    target: Target = "items"
+    mode: Target = "items"
     """What the file will be made for."""
-    nmf_limit: float = NMF_LIMIT
+    most_nmf_work: float = MOST_NMF_WORK
     force: bool = False
     """Go on even where the run will not fit into memory."""
 
     @classmethod
-    def of(cls, budget: str | int | None, target: str, nmf_limit: float | None, force: bool) -> PlanOptions:
+    def of(cls, budget: str | int | None, mode: str, most_nmf_work: float | None, force: bool) -> PlanOptions:
         """Options as people write them; a mistake is told before any data is read."""
-        if target not in get_args(Target):
-            raise SettingError(f"for {target!r}: a file is made for {' or '.join(get_args(Target))}")
-        if nmf_limit is not None and nmf_limit < 0:
-            raise SettingError(f"nmf-limit {nmf_limit:g}: must not be negative; 0 is no limit")
+        if mode not in get_args(Target):
+            raise SettingError(f"mode {mode!r}: a file to ship is one of {' or '.join(get_args(Target))}")
+        if most_nmf_work is not None and most_nmf_work < 0:
+            raise SettingError(f"most-nmf-work {most_nmf_work:g}: must not be negative; 0 is no limit")
         try:
             size = None if budget is None else parse_size(str(budget))
         except SettingError as error:
             raise SettingError(f"budget: {error}") from None
-        return cls(size, cast(Target, target), NMF_LIMIT if nmf_limit is None else nmf_limit, force)
+        return cls(size, cast(Target, mode), MOST_NMF_WORK if most_nmf_work is None else most_nmf_work, force)
 
 
 @dataclass(frozen=True)
@@ -63,10 +69,10 @@ def plan_run(
     notes: list[str] = []
     choice = None
     if options.budget is not None:
-        config, choice, notes = _choose(config, source, options.target, options.budget)
+        config, choice, notes = _choose(config, source, options.mode, options.budget)
     sizes = Sizes.of_source(source, config.protocol)
     if factorises:
-        config, shortened = limit_nmf(config, sizes, options.nmf_limit)
+        config, shortened = limit_nmf(config, sizes, options.most_nmf_work)
         notes += [shortened] if shortened else []
     if not options.force:
         found = estimate_run(config, sizes, timed=False, factorises=factorises)

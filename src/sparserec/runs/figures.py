@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparserec.data import Interactions
-from sparserec.files import replacing
+from sparserec.plots import NoPlotsError, new_figure, save_figure
 from sparserec.runs.folder import RunFolder
 from sparserec.runs.stored_split import load_split
 from sparserec.table import Shape, Table
@@ -43,9 +43,11 @@ def write_figures(
             train = load_split(run.data).train if train is None else train
             figures["rows"] = rows_figure(sizes, table.shape, train.user_counts(), train.item_counts())
         return [
-            _save(figure, run.path / f"{name}.png") for name, figure in figures.items() if figure is not None
+            save_figure(figure, run.path / f"{name}.png")
+            for name, figure in figures.items()
+            if figure is not None
         ]
-    except (ImportError, OSError) as error:
+    except (NoPlotsError, OSError) as error:
         warnings.warn(f"{run.path}: the figures could not be drawn ({error})", stacklevel=2)
         return []
 
@@ -160,11 +162,7 @@ def _mean_by_frequency(counts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarra
 
 
 def _panels(title: str) -> tuple[Figure, Any]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(9, 3.6)
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure, figure.subplots(1, 2)
 
@@ -185,9 +183,3 @@ def _count_epochs(axis: Axes, last: int) -> None:
 
     axis.set_xlim(0, last + max(1, 0.02 * last))
     axis.xaxis.set_major_locator(MaxNLocator(integer=True))
-
-
-def _save(figure: Figure, path: Path) -> Path:
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=130, format="png")
-    return path

@@ -25,7 +25,7 @@ def fit(
     epochs: int | None = None,
     seed: int = 0,
     budget: str | int | None = None,
-    for_: str = "items",
+    mode: str = "items",
     force: bool = False,
     folder: Path | str | None = None,
     metadata: Path | str | None = None,
@@ -38,7 +38,7 @@ def fit(
     `data` is a path, the name of a data set, a data frame, an Arrow table, a scipy matrix or pairs of ids. `metadata` is a
     file with ids, titles and tags of the items. The run goes to `folder`; without one it lives as long as the model
     (`save` keeps it). `dim` is 128 and `density` .125 unless given or chosen for a `budget`: the bytes of the file to
-    ship, such as "1MB", which is made `for_` "items" or "full". A run that cannot fit into memory is refused unless
+    ship, such as "1MB", of mode "items" or "full". A run that cannot fit into memory is refused unless
     `force` is true, and a long factorisation is shortened, as `sparserec train` does. `settings` are those of RunConfig,
     for example `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, `read={"min_rating": 4}` or
     `base_settings={"layers": 2}`.
@@ -57,7 +57,7 @@ def fit(
         **{name: value for name, value in chosen.items() if value is not None}, **settings,
     }  # fmt: skip
     config = build_config(values, "sparserec.fit")
-    options = PlanOptions.of(budget, for_, None, force)
+    options = PlanOptions.of(budget, mode, None, force)
     with ExitStack() as stack:
         keep = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
         target = Path(stack.enter_context(keep)) / "run" if keep is not None else Path(folder or "")
