@@ -5,7 +5,7 @@
 
 import { readFileSync } from 'node:fs'
 import { load } from './index.js'
-import { fullFile, GOWALLA, itemsFile, randomNumbers } from './test/synthetic.js'
+import { codesFile, fullFile, GOWALLA, itemsFile, randomNumbers } from './test/synthetic.js'
 
 const ROUNDS = 60
 const WARM_UP = 10
@@ -112,6 +112,8 @@ if (!files.length) {
   await measure('items bitmask int8', itemsFile(items, 'bitmask'))
   await measure('items byte-index int4', itemsFile(items, 'byte-index', { bits: 4 }))
   await measure('items dense int8', itemsFile(items, 'dense'))
+  await measure('items 16 bytes of codes', codesFile(GOWALLA, 16))
+  await measure('items 32 bytes of codes', codesFile(GOWALLA, 32))
   await measure('full bitmask int8', fullFile(GOWALLA, 'bitmask'))
   await measure('full self-loops int4', fullFile(GOWALLA, 'byte-index', { bits: 4, selfLoops: true }))
 }

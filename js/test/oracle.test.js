@@ -7,7 +7,7 @@ import { parseContainer } from '../src/container.js'
 import { readGraph } from '../src/graph.js'
 import { loadSync } from '../index.js'
 import { tableRow } from '../src/table.js'
-import { fullFile, itemsFile } from './synthetic.js'
+import { codesFile, fullFile, itemsFile } from './synthetic.js'
 
 const SIZES = { items: 30, users: 12, dim: 20, perRow: 6, edgesPerUser: 5 }
 const WEIGHT = [0.25, 0.25, 0.25, 0.25]
@@ -108,4 +108,21 @@ test('items: folded-in users, explanation and cosine by hand', () => {
   const cosine = score.map(row => dot(row, score[2]) / Math.sqrt(dot(row, row) * dot(score[2], score[2])))
   cosine[2] = -Infinity
   sameRanking(model.similar({ item: 2, k: 29 }), cosine)
+})
+
+test('product codes: folded-in users and explanation against vectors put together from the codebooks', () => {
+  const bytes = codesFile(SIZES, 5)
+  const model = loadSync(bytes)
+  const container = parseContainer(bytes)
+  const book = readTable(container, 'score.book', 5 * 256, 4)
+  const at = (/** @type {string} */ name) => bytes.byteOffset + container.payloadStart + (container.entries.get(name)?.begin ?? 0)
+  const code = new Uint8Array(bytes.buffer, at('score.part.level'), 30 * 5)
+  const degree = new Uint16Array(bytes.buffer, at('item.degree'), 30)
+  const vectors = Array.from({ length: 30 }, (_, item) =>
+    Array.from({ length: 5 }, (_unused, slice) => [...tableRow(book, 256 * slice + code[30 * slice + item])]).flat())
+  const user = new Array(20).fill(0)
+  for (const item of HISTORY) vectors[item].forEach((value, c) => { user[c] += value / Math.sqrt(HISTORY.length * degree[item]) })
+  const scores = product(vectors, user.map(value => [value])).flat()
+  sameRanking(model.recommend({ history: HISTORY, k: 30, excludeSeen: false }), scores)
+  assert.ok(Math.abs(model.explain({ history: HISTORY, item: 5 }).score - scores[5]) < 1e-9)
 })

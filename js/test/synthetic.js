@@ -45,6 +45,29 @@ export function itemsFile({ items, dim, perRow }, encoding, { bits = 8, selfLoop
 }
 
 /**
+ * Product codes: 256 codebook entries in each slice.
+ *
+ * @param {Sizes} sizes
+ * @param {number} slices
+ * @returns {Uint8Array}
+ */
+export function codesFile({ items, dim }, slices) {
+  const random = randomNumbers(3)
+  const width = dim / slices
+  const entries = slices * 256
+  const tensors = {
+    'filter.weight': tensor('F64', Float64Array.of(1)),
+    'item.degree': tensor('U16', Uint16Array.from({ length: items }, () => 1 + Math.floor(random() * 60))),
+    'score.slices': tensor('U16', Uint16Array.of(slices, 256)),
+    'score.part.level': tensor('U8', Uint8Array.from({ length: items * slices }, () => Math.floor(256 * random()))),
+    ...tableTensors('score.book', randomRows(random, entries, width, width, 8), width,
+      { encoding: 'dense', scale: randomScale(random, entries) }),
+  }
+  const model = { mode: 'items', items, users: 0, dim, self_loops: false, fold_tables: 0, item_ids: 'range', base: 'mf' }
+  return writeFile(model, tensors)
+}
+
+/**
  * @param {Sizes} sizes
  * @param {Encoding} encoding
  * @param {{bits?: number, selfLoops?: boolean}} [options]
