@@ -263,7 +263,9 @@ def rival_files(split: Any, vectors: Any, truth: Any, other: Path) -> Iterator[R
 
 
 def draw(rows: list[Row], path: Path) -> None:
-    """Bytes against NDCG@20 of trained users, with the rivals, and of folded-in users: colour is the model, marker the file."""
+    """Bytes against NDCG@20 of trained users, with the rivals, and of folded-in users: colour is the model, marker the
+    file.
+    """
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(9.2, 4.9), layout="constrained")

@@ -1,9 +1,10 @@
-"""Device files of a finished run: bytes, quality, load time, milliseconds per query in numpy, Node and Chromium, scoring memory.
+"""Device files of a finished run: bytes, quality, load time, milliseconds per query in numpy, Node and Chromium,
+scoring memory.
 
     python benchmarks/device.py RUN [--out docs-table.md] [--users 1000]
 
-Also checks that `full` ranks as the training-side evaluator does on the same quantised values, in both readers. The benchmark
-lock is held only while a file is timed, a few seconds each.
+Also checks that `full` ranks as the training-side evaluator does on the same quantised values, in both readers. The
+benchmark lock is held only while a file is timed, a few seconds each.
 """
 
 from __future__ import annotations
@@ -247,7 +248,8 @@ def _flat(quality: dict[str, dict[str, float]]) -> dict[str, float]:
 def table(rows: list[dict[str, Any]], popular: dict[str, float]) -> str:
     """Markdown."""
     lines = [
-        "| file | MB | trained users Recall/NDCG@20 | folded-in users Recall/NDCG@20 | load ms | query ms (numpy) | query ms (Node) | query ms (Chromium) | scoring MB (numpy) |",
+        "| file | MB | trained users Recall/NDCG@20 | folded-in users Recall/NDCG@20 | load ms | query ms "
+        "(numpy) | query ms (Node) | query ms (Chromium) | scoring MB (numpy) |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for row in rows:

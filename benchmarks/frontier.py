@@ -1,12 +1,14 @@
-"""The frontier: bytes of a file against NDCG@20 of users served from their train history, ours beside what else could be shipped.
+"""The frontier: bytes of a file against NDCG@20 of users served from their train history, ours beside what else could
+be shipped.
 
     python benchmarks/frontier.py RUN [RUN ...] [--classics FOLDER] [--other .venv-bench/bin/python]
 
-All runs must be of one split. What each gives follows from what it is: a sparse run its rows in few bits, a dense run plain
-and optimised product codes (and ONNX int8, where the other interpreter has `onnx`), a folder that `sparserec classics` made
-for rp3beta neighbour lists. Sizes are whole files without ids, titles and golden queries, fold-in weights counted, in MB of
-10^6 bytes. Which files of a curve are worth their bytes is decided on validation; the test set is opened for those alone, and
-at each of SIZES our best file is compared with the best of every other curve, user by user. Rows of other data sets stay.
+All runs must be of one split. What each gives follows from what it is: a sparse run its rows in few bits, a dense run
+plain and optimised product codes (and ONNX int8, where the other interpreter has `onnx`), a folder that `sparserec
+classics` made for rp3beta neighbour lists. Sizes are whole files without ids, titles and golden queries, fold-in
+weights counted, in MB of 10^6 bytes. Which files of a curve are worth their bytes is decided on validation; the test
+set is opened for those alone, and at each of SIZES our best file is compared with the best of every other curve, user
+by user. Rows of other data sets stay.
 """
 
 from __future__ import annotations
@@ -122,7 +124,9 @@ def row_files(run: Any, vectors: Any, name: str) -> Iterator[File]:
 
 
 def code_files(run: Any, vectors: Any) -> Iterator[File]:
-    """Product codes of a dense table: k-means in slices of the columns as they are, and on axes that suit the slices."""
+    """Product codes of a dense table: k-means in slices of the columns as they are, and on axes that suit
+    the slices.
+    """
     from sparserec.device import encode_codes
     from sparserec.vectors.codebooks import product_codes
     from sparserec.vectors.encoding import EncodedVectors

@@ -1,7 +1,8 @@
 """Fuzz the Python reader: `python benchmarks/fuzz_python.py --seed 0 --count 100000`, or fewer with `--coverage`.
 
-Every mutant must either be refused with a named error or load and answer questions with finite scores; within two seconds of processor time, within an
-address space little larger than at the start, and (on a sample, because tracing is slow) without allocating beyond a small multiple of the file.
+Every mutant must either be refused with a named error or load and answer questions with finite scores; within two
+seconds of processor time, within an address space little larger than at the start, and (on a sample, because tracing is
+slow) without allocating beyond a small multiple of the file.
 """
 
 from __future__ import annotations
@@ -43,12 +44,49 @@ PROGRESS = 50_000
 CO_OPTIMIZED = 1
 WRITER_ONLY = {"writer.py", "encode.py", "__init__.py"}
 WRITER_FUNCTIONS = {
-    "row_scales", "make_codes", "quantise_rows", "dequantise", "fake_quantise", "fake_quantise_flat", "keep_largest", "sparse_rows",
-    "rows_of_entries", "nbytes", "encode_table", "decode_table", "_starts", "_smallest", "_count_tensor", "_layout", "pack_nibbles", "encode_graph",
-    "smallest_counts", "best_widths", "_descend", "_extra_bits", "_width_moves", "serialise", "seal", "text_tensors",
-    "pack_bits", "pack_levels", "level_tensors", "nearest_levels", "count_levels", "_ladder", "_rungs", "ratio_levels", "encode_gaps",
-    "tensors", "weights", "_nearest_counts", "id_tensors", "_integer_tensors", "open_container", "load",
-}  # fmt: skip
+    "row_scales",
+    "make_codes",
+    "quantise_rows",
+    "dequantise",
+    "fake_quantise",
+    "fake_quantise_flat",
+    "keep_largest",
+    "sparse_rows",
+    "rows_of_entries",
+    "nbytes",
+    "encode_table",
+    "decode_table",
+    "_starts",
+    "_smallest",
+    "_count_tensor",
+    "_layout",
+    "pack_nibbles",
+    "encode_graph",
+    "smallest_counts",
+    "best_widths",
+    "_descend",
+    "_extra_bits",
+    "_width_moves",
+    "serialise",
+    "seal",
+    "text_tensors",
+    "pack_bits",
+    "pack_levels",
+    "level_tensors",
+    "nearest_levels",
+    "count_levels",
+    "_ladder",
+    "_rungs",
+    "ratio_levels",
+    "encode_gaps",
+    "tensors",
+    "weights",
+    "_nearest_counts",
+    "id_tensors",
+    "_integer_tensors",
+    "open_container",
+    "load",
+}
 
 
 @dataclass
@@ -91,7 +129,9 @@ def guarded() -> Iterator[None]:
 def fuzz(
     seed: int, count: int, sample: int = 50, coverage: bool = False, folders: Sequence[Path] = FOLDERS
 ) -> Findings:
-    """Run `count` mutants; every `sample`-th with memory measured; all others with lines traced where coverage is asked for."""
+    """Run `count` mutants; every `sample`-th with memory measured; all others with lines traced where coverage is asked
+    for.
+    """
     findings = Findings()
     with guarded():
         for number, mutant in enumerate(mutants(seed, count, folders)):

@@ -1,4 +1,6 @@
-"""Our training step, measured as the rivals are: SparseRec at a density, or the dense table, on any base recommender."""
+"""Our training step, measured as the rivals are: SparseRec at a density, or the dense table, on any
+base recommender.
+"""
 
 from __future__ import annotations
 

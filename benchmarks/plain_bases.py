@@ -1,8 +1,8 @@
 """MGDCF and XSimGCL as they are usually written in PyTorch: what our steps are measured against.
 
-COO adjacency, one `torch.sparse.mm` per layer over all columns, autograd, dense Adam, published settings. Nothing is slow
-on purpose and nothing is tuned; only MGDCF's 300 negatives per edge are gathered some edges at a time, because all at
-once would take gigabytes.
+COO adjacency, one `torch.sparse.mm` per layer over all columns, autograd, dense Adam, published settings. Nothing is
+slow on purpose and nothing is tuned; only MGDCF's 300 negatives per edge are gathered some edges at a time, because all
+at once would take gigabytes.
 """
 
 from __future__ import annotations

@@ -57,14 +57,16 @@ def steps(data: Path, count: int) -> list[dict[str, Any]]:
 def print_steps(lines: list[dict[str, Any]]) -> None:
     ours = lines[0]
     print(
-        f"{'':24} {'step s':>8} {'triples/s':>10} {'epoch s':>8} {'peak MB: read':>14} {'build':>7} {'train':>7} {'we are':>8} {'memory':>8}"
+        f"{'':24} {'step s':>8} {'triples/s':>10} {'epoch s':>8} {'peak MB: read':>14} {'build':>7} "
+        f"{'train':>7} {'we are':>8} {'memory':>8}"
     )
     for line in lines:
         peak = line["peak_mb"]
         faster = line["step_seconds"] / ours["step_seconds"]
         smaller = peak["train"] / ours["peak_mb"]["train"]
         print(
-            f"{line['name']:24} {line['step_seconds']:8.3f} {line['triples_per_second']:10,} {line['epoch_seconds']:8.1f} "
+            f"{line['name']:24} {line['step_seconds']:8.3f} {line['triples_per_second']:10,} "
+            f"{line['epoch_seconds']:8.1f} "
             f"{peak['read']:14.0f} {peak['build']:7.0f} {peak['train']:7.0f} {faster:7.1f}x {smaller:7.1f}x"
         )
 

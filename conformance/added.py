@@ -68,8 +68,15 @@ def weight_files() -> Iterator[tuple[str, bytes]]:
 def row_files() -> Iterator[tuple[str, bytes]]:
     """Positions, widths of codes, scales or none, signs or none; an empty row in each."""
     for number, (positions, bits, unit) in enumerate(
-        (("gaps", 4, True), ("gaps", 3, False), ("gaps", 8, True), ("prefix", 5, False), ("prefix", 2, True), ("all", 6, False))
-    ):  # fmt: skip
+        (
+            ("gaps", 4, True),
+            ("gaps", 3, False),
+            ("gaps", 8, True),
+            ("prefix", 5, False),
+            ("prefix", 2, True),
+            ("all", 6, False),
+        )
+    ):
         toy = make_toy(210 + number)
         final, _ = item_tables(toy, toy.layer0, BASES["mf"])
         signed = final if number % 2 else np.abs(final)
@@ -108,7 +115,9 @@ def random_codes(
 
 
 def code_files() -> Iterator[tuple[str, bytes]]:
-    """Slices of several widths, codebooks of several sizes, rows with and without a scale, a fold-in table of its own."""
+    """Slices of several widths, codebooks of several sizes, rows with and without a scale, a fold-in table
+    of its own.
+    """
     for number, (slices, entries, bits) in enumerate(((4, 5, 8), (12, 16, 4), (1, 2, 6), (3, 256, 8))):
         toy = make_toy(230 + number)
         code, book = random_codes(number, toy.items, slices, entries, toy.dim // slices)
@@ -205,7 +214,9 @@ def _fewer_weights(parts: Any) -> None:
 
 
 def _rows_source(positions: str) -> bytes:
-    """Nine items in twelve columns, codes of three bits with all but the last of eight values, four levels of scales."""
+    """Nine items in twelve columns, codes of three bits with all but the last of eight values, four levels
+    of scales.
+    """
     toy = make_toy(7, users=4, items=9, dim=12)
     final, _ = item_tables(toy, toy.layer0, BASES["mf"])
     final[0, :] = 0.0
@@ -233,7 +244,11 @@ def _gap_cases() -> list[tuple[str, str, Change]]:
         ("rows-code-values-missing", "MissingTensor", without("score.code.value")),
         ("rows-codes-missing", "MissingTensor", without("score.code.level")),
         ("rows-gaps-missing", "MissingTensor", without("score.gap.low")),
-        ("rows-one-code", "WrongTensor", lambda parts: resize("score.code.value", 1 - parts.tensors["score.code.value"].shape[0])(parts)),
+        (
+            "rows-one-code",
+            "WrongTensor",
+            lambda parts: resize("score.code.value", 1 - parts.tensors["score.code.value"].shape[0])(parts),
+        ),
         ("rows-code-minus-128", "CodeOutOfRange", poke("score.code.value", 0, b"\x80")),
         ("rows-scale-nan", "BadScale", poke("score.scale.value", 4, struct.pack("<f", float("nan")))),
         ("rows-scale-negative", "BadScale", poke("score.scale.value", 0, struct.pack("<f", -1.0))),
@@ -242,12 +257,16 @@ def _gap_cases() -> list[tuple[str, str, Change]]:
         ("rows-entries-and-gaps", "WrongCount", poke("score.count.value", -1, b"\x01")),
         ("rows-quotients-long", "WrongCount", resize("score.gap.high", 1)),
         ("rows-remainders-long", "WrongCount", resize("score.gap.low", 1)),
-        ("rows-remainders-short", "WrongCount", lambda parts: resize("score.gap.low", -parts.tensors["score.gap.low"].shape[0])(parts)),
+        (
+            "rows-remainders-short",
+            "WrongCount",
+            lambda parts: resize("score.gap.low", -parts.tensors["score.gap.low"].shape[0])(parts),
+        ),
         ("rows-gap-too-wide", "IndexOutOfRange", _late_first("score.gap.high")),
         ("rows-remainder-padding", "NonzeroPadding", orr("score.gap.low", -1, 0x80)),
         ("rows-codes-short", "WrongCount", resize("score.code.level", -1)),
         ("rows-more-than-bytes", "WrongCount", model_change(items=1_000_000)),
-    ]  # fmt: skip
+    ]
 
 
 def _late_first(name: str) -> Change:
@@ -310,8 +329,12 @@ def _neighbour_cases() -> list[tuple[str, str, Change]]:
         ("neighbours-missing", "MissingTensor", without("lists.code.value")),
         ("neighbours-more-items", "WrongCount", model_change(items=100)),
         ("neighbours-gap-too-wide", "IndexOutOfRange", _late_first("lists.gap.high")),
-        ("neighbours-golden-user", "BadGolden", lambda parts: parts.metadata.update(golden='[{"user":0,"items":[],"scores":[]}]')),
-    ]  # fmt: skip
+        (
+            "neighbours-golden-user",
+            "BadGolden",
+            lambda parts: parts.metadata.update(golden='[{"user":0,"items":[],"scores":[]}]'),
+        ),
+    ]
 
 
 def _without_fold_in(parts: Parts) -> None:

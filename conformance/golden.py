@@ -1,4 +1,6 @@
-"""The golden files: every mode, encoding and recommender, and the special cases, with the answers expected of any reader."""
+"""The golden files: every mode, encoding and recommender, and the special cases, with the answers expected of any
+reader.
+"""
 
 from __future__ import annotations
 
@@ -43,9 +45,14 @@ def toy_parts(toy: Toy, base: Base, mode: str, bits: int, encoding: str | None, 
         return encode_table(table, bits, encoding)
 
     common: dict[str, Any] = {
-        "mode": mode, "base": base.name, "weight": np.array(base.weight), "self_loops": base.self_loops, "users": toy.users,
-        "item_ids": item_ids(toy.items, ids), "card": CARD,
-    }  # fmt: skip
+        "mode": mode,
+        "base": base.name,
+        "weight": np.array(base.weight),
+        "self_loops": base.self_loops,
+        "users": toy.users,
+        "item_ids": item_ids(toy.items, ids),
+        "card": CARD,
+    }
     if mode == "full":
         return ModelParts(
             **common,

@@ -1,4 +1,6 @@
-"""Write the conformance folders: `python conformance/make.py` from the repository, or with a folder to write them to."""
+"""Write the conformance folders: `python conformance/make.py` from the repository, or with a folder to
+write them to.
+"""
 
 from __future__ import annotations
 

@@ -162,7 +162,11 @@ def _items_cases() -> list[tuple[str, str, Change]]:
         ("model-unknown-id-kind", "BadMetadata", model_change(item_ids="guid")),
         ("model-user-id-a-list", "BadMetadata", model_change(user_id=[1])),
         ("coefficients-missing", "MissingTensor", without("filter.weight")),
-        ("coefficients-not-finite", "BadCoefficients", poke("filter.weight", 8, struct.pack("<d", float("nan")))),
+        (
+            "coefficients-not-finite",
+            "BadCoefficients",
+            poke("filter.weight", 8, struct.pack("<d", float("nan"))),
+        ),
         ("coefficients-huge", "BadCoefficients", poke("filter.weight", 8, struct.pack("<d", 1e7))),
         ("coefficients-none", "BadCoefficients", resize("filter.weight", -4)),
         ("scale-missing", "MissingTensor", without("score.scale")),
@@ -205,9 +209,17 @@ def _items_cases() -> list[tuple[str, str, Change]]:
         ("golden-item-out-of-range", "BadGolden", _golden(lambda queries: queries[1]["items"].append(9))),
         ("golden-lengths-differ", "BadGolden", _golden(lambda queries: queries[1]["scores"].pop())),
         ("golden-user-out-of-range", "BadGolden", _golden(lambda queries: queries[-1].update(user=1))),
-        ("golden-weight-huge", "BadGolden", _golden(lambda queries: queries[1].update(weights=[1e300] * len(queries[1]["history"])))),
-        ("golden-score-a-string", "BadGolden", _golden(lambda queries: queries[1]["scores"].__setitem__(0, "1"))),
-    ]  # fmt: skip
+        (
+            "golden-weight-huge",
+            "BadGolden",
+            _golden(lambda queries: queries[1].update(weights=[1e300] * len(queries[1]["history"]))),
+        ),
+        (
+            "golden-score-a-string",
+            "BadGolden",
+            _golden(lambda queries: queries[1]["scores"].__setitem__(0, "1")),
+        ),
+    ]
 
 
 def _full_cases() -> list[tuple[str, str, Change]]:

@@ -1,7 +1,8 @@
 """Structure-aware mutations of model files, for fuzzing any reader.
 
-Most mutants are put together again with right offsets and a right checksum, so that they reach the checks behind the door.
-`python conformance/mutate.py --seed 0 --count 1000` writes them to standard output as frames that docs/format.md describes.
+Most mutants are put together again with right offsets and a right checksum, so that they reach the checks behind the
+door. `python conformance/mutate.py --seed 0 --count 1000` writes them to standard output as frames that docs/format.md
+describes.
 """
 
 from __future__ import annotations
@@ -23,9 +24,47 @@ from sparserec.device import DeviceError, loads
 FOLDERS = tuple(Path(__file__).parent / version / "golden" for version in ("v1", "v1.1"))
 SIZES = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "U16": 2, "I8": 1, "U8": 1}
 ODD_VALUES: list[Any] = [
-    0, 1, -1, 2, 3, 8, 9, 24, 255, 256, 65536, 2**24, 2**31, 2**32, 2**53, 2**63, 1e308, 0.5, 16.0, True, False, None,
-    "", "x", "range", "int", "string", "items", "full", "personal", "1.0", "2.0", "1.9", [], {}, [0, 1], {"a": 1}, {"size_power": 0}, {"size_power": 2}, "\ud800",
-]  # fmt: skip
+    0,
+    1,
+    -1,
+    2,
+    3,
+    8,
+    9,
+    24,
+    255,
+    256,
+    65536,
+    2**24,
+    2**31,
+    2**32,
+    2**53,
+    2**63,
+    1e308,
+    0.5,
+    16.0,
+    True,
+    False,
+    None,
+    "",
+    "x",
+    "range",
+    "int",
+    "string",
+    "items",
+    "full",
+    "personal",
+    "1.0",
+    "2.0",
+    "1.9",
+    [],
+    {},
+    [0, 1],
+    {"a": 1},
+    {"size_power": 0},
+    {"size_power": 2},
+    "\ud800",
+]
 POSITION_TENSORS = (
     "mask",
     "index",
@@ -168,7 +207,9 @@ def grow_levels(random: Random, parts: Parts, donor: Parts) -> None:
 
 
 def shift_gaps(random: Random, parts: Parts, donor: Parts) -> None:
-    """Move, add or drop a bit of a stream of gaps: every later one is then another, or they no longer fit their rows."""
+    """Move, add or drop a bit of a stream of gaps: every later one is then another, or they no longer fit
+    their rows.
+    """
     names = [name for name in parts.tensors if ".gap." in name]
     if names:
         tensor = parts.tensors[random.choice(names)]
@@ -390,9 +431,30 @@ def flip_header(random: Random, data: bytes) -> bytes:
 
 
 PARTS_MUTATIONS: list[Callable[[Random, Parts, Parts], None]] = [
-    poke_bytes, poke_bytes, poke_bytes, poke_element, poke_float, swap_elements, swap_elements, add_encoding, change_version, fill, resize, remove, rename, transplant,
-    transplant_table, retype, change_model, change_metadata, change_golden, grow_graph, grow_levels, shift_gaps, change_slices,
-]  # fmt: skip
+    poke_bytes,
+    poke_bytes,
+    poke_bytes,
+    poke_element,
+    poke_float,
+    swap_elements,
+    swap_elements,
+    add_encoding,
+    change_version,
+    fill,
+    resize,
+    remove,
+    rename,
+    transplant,
+    transplant_table,
+    retype,
+    change_model,
+    change_metadata,
+    change_golden,
+    grow_graph,
+    grow_levels,
+    shift_gaps,
+    change_slices,
+]
 HEADER_MUTATIONS: list[Callable[[Random, dict[str, Any]], None]] = [
     change_offsets, change_offsets, change_shape, change_dtype, swap_entries, same_range, odd_entry, forget_entry,
 ]  # fmt: skip

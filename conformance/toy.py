@@ -1,6 +1,7 @@
 """A toy graph, sparse tables on it and the vectors each recommender would make: the raw material of the golden files.
 
-Numbers come from random.Random, whose stream is fixed for good, and are rounded, so that files come out the same everywhere.
+Numbers come from random.Random, whose stream is fixed for good, and are rounded, so that files come out the same
+everywhere.
 """
 
 from __future__ import annotations

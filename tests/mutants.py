@@ -3,8 +3,8 @@
     python tests/mutants.py [--only WORD] [--report docs/mutants.md]
 
 tests/mutants.toml holds the breaks: a file below src/sparserec, the text that is there, what it becomes, and the tests
-that should notice. Each is tried on a copy of the source, so the working tree is never touched. A text that is not found
-exactly once is an error: the list must follow the code.
+that should notice. Each is tried on a copy of the source, so the working tree is never touched. A text that is not
+found exactly once is an error: the list must follow the code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,6 @@
-"""The list of deliberate errors follows the code: every text it breaks is there exactly once, every test it names exists."""
+"""The list of deliberate errors follows the code: every text it breaks is there exactly once, every test it names
+exists.
+"""
 
 from __future__ import annotations
 

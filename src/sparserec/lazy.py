@@ -1,4 +1,6 @@
-"""Packages that import a name at its first use (PEP 562), so that asking for one thing does not load torch for another."""
+"""Packages that import a name at its first use (PEP 562), so that asking for one thing does not load
+torch for another.
+"""
 
 from __future__ import annotations
 

@@ -109,8 +109,8 @@ LARGE_BLOCK = 1 << 20
 def return_large_blocks() -> None:
     """Have glibc give every freed block of a megabyte or more straight back to the system.
 
-    By default it raises that limit to 32 MB after the first such block, keeps the arrays of a step in a fragmented heap,
-    and a training takes half as much memory again as it uses (Gowalla at density .125: 155 instead of 101 MB).
+    By default it raises that limit to 32 MB after the first such block, keeps the arrays of a step in a fragmented
+    heap, and a training takes half as much memory again as it uses (Gowalla at density .125: 155 instead of 101 MB).
     """
     if sys.platform.startswith("linux"):
         import ctypes

@@ -1,4 +1,5 @@
-"""Child process of exploration/nmf.py: reads pairs, runs coordinate descent, writes the non-zeros. A line per iteration.
+"""Child process of exploration/nmf.py: reads pairs, runs coordinate descent, writes the non-zeros. A line per
+iteration.
 
 It stands outside its room because importing the room would load torch, which takes more memory than the factorisation.
 """

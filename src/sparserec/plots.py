@@ -1,4 +1,7 @@
-"""Figures drawn without a display. matplotlib is an extra (`pip install 'sparserec[plots]'`); only this file asks for it."""
+"""Figures drawn without a display.
+
+matplotlib is an extra (`pip install 'sparserec[plots]'`); only this file asks for it.
+"""
 
 from __future__ import annotations
 

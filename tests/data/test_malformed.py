@@ -15,26 +15,62 @@ CSV_CASES = {
     "empty": (b"", {}, p.EmptyDataError, "log.csv: the file is empty"),
     "blank": (b" \n \n", {}, p.EmptyDataError, "log.csv: the file is empty"),
     "only header": (b"user,item\n", {}, p.EmptyDataError, "log.csv: there are no rows"),
-    "short line": (b"user,item\n1,2\n\n3\n", {}, p.MalformedLineError, "log.csv:4: 1 columns .* 2 .*fix the line"),
+    "short line": (
+        b"user,item\n1,2\n\n3\n",
+        {},
+        p.MalformedLineError,
+        "log.csv:4: 1 columns .* 2 .*fix the line",
+    ),
     "long line": (b"user,item\n1,2\n3,4,5\n", {}, p.MalformedLineError, "log.csv:3: 3 columns"),
-    "no item": (b"user,thing\n1,2\n", {}, p.MissingColumnError, "log.csv: no item column .*'thing'.*item_col"),
+    "no item": (
+        b"user,thing\n1,2\n",
+        {},
+        p.MissingColumnError,
+        "log.csv: no item column .*'thing'.*item_col",
+    ),
     "asked": (b"user,item\n1,2\n", {"user_col": "usr"}, p.MissingColumnError, "'usr' .*did you mean 'user'"),
     "twice": (b"user,item,item\n1,2,3\n", {}, p.MissingColumnError, "several columns are called 'item'"),
-    "no rating": (b"user,item\n1,2\n", {"min_rating": 3}, p.MissingColumnError, "needs a rating column.*rating_col"),
-    "bad rating": (
-        b"user,item,rating\n1,2,3\n\n1,3,good\n", {"min_rating": 3}, p.BadValueError, "log.csv:4: column 'rating' has 'good'",
+    "no rating": (
+        b"user,item\n1,2\n",
+        {"min_rating": 3},
+        p.MissingColumnError,
+        "needs a rating column.*rating_col",
     ),
-    "endless rating": (b"user,item,rating\n1,2,inf\n", {"min_rating": 3}, p.BadValueError, "log.csv:2: column 'rating'"),
-    "no number": (b"user,item,rating\n1,2,\n", {"min_rating": 3}, p.BadValueError, "log.csv:2: column 'rating' has ''"),
+    "bad rating": (
+        b"user,item,rating\n1,2,3\n\n1,3,good\n",
+        {"min_rating": 3},
+        p.BadValueError,
+        "log.csv:4: column 'rating' has 'good'",
+    ),
+    "endless rating": (
+        b"user,item,rating\n1,2,inf\n",
+        {"min_rating": 3},
+        p.BadValueError,
+        "log.csv:2: column 'rating'",
+    ),
+    "no number": (
+        b"user,item,rating\n1,2,\n",
+        {"min_rating": 3},
+        p.BadValueError,
+        "log.csv:2: column 'rating' has ''",
+    ),
     "bad time": (
-        b"user,item,time\n1,2,2024-01-01\n1,3,yesterday\n", {}, p.BadValueError, "log.csv:3: column 'time' has 'yesterday'",
+        b"user,item,time\n1,2,2024-01-01\n1,3,yesterday\n",
+        {},
+        p.BadValueError,
+        "log.csv:3: column 'time' has 'yesterday'",
     ),
     "not utf-8": (b"user,item\nann,caf\xe9\n", {}, p.EncodingError, "log.csv:2: not UTF-8 .*0xe9"),
     "one column": (b"hello\nworld\n", {}, p.UnknownFormatError, "log.csv: the first line has one column"),
     "binary": (b"\x00\x01\x02,\x00", {}, p.UnknownFormatError, "log.csv: a binary file"),
-    "all filtered": (b"user,item,rating\n1,2,3\n", {"min_rating": 9}, p.EmptyDataError, "no interactions .*rating below 9"),
+    "all filtered": (
+        b"user,item,rating\n1,2,3\n",
+        {"min_rating": 9},
+        p.EmptyDataError,
+        "no interactions .*rating below 9",
+    ),
     "core too large": (b"user,item\n1,2\n", {"core": 5}, p.EmptyDataError, "core=5 leaves no interactions"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", CSV_CASES)

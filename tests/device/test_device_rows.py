@@ -1,4 +1,6 @@
-"""Rows, product codes and neighbour lists of format 1.1: by hand, against dense tables, and against what they may cost."""
+"""Rows, product codes and neighbour lists of format 1.1: by hand, against dense tables, and against
+what they may cost.
+"""
 
 from __future__ import annotations
 
@@ -48,9 +50,9 @@ def random_rows(seed: int, rows: int, dim: int, entries: int) -> np.ndarray:
 def test_gaps_by_hand() -> None:
     """Columns 2, 7 of 8 and 0 of 8.
 
-    First entries: of row 0 the gap 2, 3 * 8 // (4 * 2) = 3 columns, width 1: quotient 1, remainder 0. Of row 1 the gap 0,
-    3 * 8 // 4 = 6, width 2: quotient 0, remainder 00. Second entry: 5 columns left, 15 // 4 = 3, width 1: gap 4, quotient 2,
-    remainder 0. Unary, zeros before a one: 01 1 001 are the bits of 0b100110; remainders 0 00 0.
+    First entries: of row 0 the gap 2, 3 * 8 // (4 * 2) = 3 columns, width 1: quotient 1, remainder 0. Of row 1 the gap
+    0, 3 * 8 // 4 = 6, width 2: quotient 0, remainder 00. Second entry: 5 columns left, 15 // 4 = 3, width 1: gap 4,
+    quotient 2, remainder 0. Unary, zeros before a one: 01 1 001 are the bits of 0b100110; remainders 0 00 0.
     """
     tensors = encode_gaps(np.array([2, 7, 0]), np.array([2, 1]), 8)
     assert tensors["gap.high"].tolist() == [0b100110]

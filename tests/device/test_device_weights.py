@@ -27,7 +27,9 @@ def small_model(fold_in: FoldIn) -> Model:
 
 
 def test_packed_by_hand() -> None:
-    """1, 2, 3, 7 of three bits: 001, 010, 011, 111 from the lowest bit on are 0b11_010_001 and 0b1111_0_0 cut to bytes."""
+    """1, 2, 3, 7 of three bits: 001, 010, 011, 111 from the lowest bit on are 0b11_010_001 and 0b1111_0_0
+    cut to bytes.
+    """
     assert pack_levels(np.array([1, 2, 3, 7]), 3).tolist() == [0b11_010_001, 0b1110]
     assert unpack_levels(np.array([0b11_010_001, 0b1110], np.uint8), 4, 3).tolist() == [1, 2, 3, 7]
 

@@ -20,7 +20,9 @@ def test_a_larger_file_must_be_better() -> None:
 
 
 def test_at_each_size_the_best_by_validation_are_paired() -> None:
-    """Ours of .6 and .9 MB, another of .5 MB; validation prefers our smaller file, so it stands for .7 MB and for 1 MB."""
+    """Ours of .6 and .9 MB, another of .5 MB; validation prefers our smaller file, so it stands for .7 MB
+    and for 1 MB.
+    """
     files = [file(OURS, 600_000), file(OURS, 900_000), file("other", 500_000)]
     scores = [0.3, 0.2, 0.1]
     opened = {0: np.array([0.5, 0.7]), 1: np.array([0.9, 0.9]), 2: np.array([0.4, 0.4])}

@@ -1,4 +1,6 @@
-"""The queue trains in priority order, skips what is done, waits for benchmarks, and says what is wrong before it starts."""
+"""The queue trains in priority order, skips what is done, waits for benchmarks, and says what is wrong before it
+starts.
+"""
 
 from __future__ import annotations
 

@@ -47,10 +47,16 @@ def block_source(seed: int = 0) -> Source:
 def config_of(method: str, base: str = "lightgcn", **changes: Any) -> RunConfig:
     """A short training on the toy."""
     values: dict[str, Any] = {
-        "method": method, "base": base, "base_settings": BASE_SETTINGS.get(base, {}),
-        "method_settings": METHOD_SETTINGS.get(method, {}), "dim": 24, "density": 0.25, "ks": (LISTED,), "checkpoint_every": 4,
+        "method": method,
+        "base": base,
+        "base_settings": BASE_SETTINGS.get(base, {}),
+        "method_settings": METHOD_SETTINGS.get(method, {}),
+        "dim": 24,
+        "density": 0.25,
+        "ks": (LISTED,),
+        "checkpoint_every": 4,
         "recipe": {"epochs": 12, "batch_size": 150, "learning_rate": 0.1, "final_learning_rate": 0.02},
-    }  # fmt: skip
+    }
     return RunConfig.parse(values | changes)
 
 

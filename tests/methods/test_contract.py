@@ -1,4 +1,7 @@
-"""Every method with every base: it learns, holds its budget, and says what it costs. New ones are covered by themselves."""
+"""Every method with every base: it learns, holds its budget, and says what it costs.
+
+New ones are covered by themselves.
+"""
 
 from __future__ import annotations
 

@@ -131,7 +131,9 @@ def test_how_bet_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_one_actor_step_on_a_known_critic() -> None:
-    """A critic that likes large actions of frequent rows and small ones of the others, by hand: value = state0 * action."""
+    """A critic that likes large actions of frequent rows and small ones of the others, by hand: value = state0 *
+    action.
+    """
 
     class Known(torch.nn.Module):
         def forward(self, given: torch.Tensor) -> torch.Tensor:

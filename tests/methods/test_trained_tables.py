@@ -1,4 +1,6 @@
-"""Masked and thresholded tables against torch: autograd, its Adam, and a mask or a soft threshold on dense parameters."""
+"""Masked and thresholded tables against torch: autograd, its Adam, and a mask or a soft threshold on
+dense parameters.
+"""
 
 from __future__ import annotations
 

@@ -224,7 +224,9 @@ def test_small_dense_has_as_many_columns_as_its_budget(match: str, tmp_path: Pat
 
 
 def test_the_recorded_formula_orders_methods_as_the_paper_does(tmp_path: Path) -> None:
-    """4 bytes times: PEP 3sN, dense and its prunings 2sN, DSL (d + 1)sN, SparseRec below that with sampled rows counted."""
+    """4 bytes times: PEP 3sN, dense and its prunings 2sN, DSL (d + 1)sN, SparseRec below that with sampled rows
+    counted.
+    """
     everything, found = 168 * 24, {}
     for method in ("sparserec", "dsl", "pep", "magnitude", "static"):
         settings = {"init": "uniform"} if method == "sparserec" else {}

@@ -85,7 +85,8 @@ def test_every_control_is_reached_by_tab_and_named(visit: Start, page_file: Path
             continue
         names.add(seen.focused())
         outline = seen.page.evaluate(
-            "() => { const s = getComputedStyle(document.activeElement); const p = getComputedStyle(document.activeElement.parentElement); return s.outlineStyle + p.boxShadow }"
+            "() => { const s = getComputedStyle(document.activeElement); const p = "
+            "getComputedStyle(document.activeElement.parentElement); return s.outlineStyle + p.boxShadow }"
         )
         assert "solid" in outline or "2px" in outline, f"no visible focus on {seen.focused()}"
     assert {"search", "open-about", "more", "erase", "undo"} <= names

@@ -52,11 +52,18 @@ def shipped(choice: Choice, source: Source) -> int:
     return len(
         model_bytes(
             ModelParts(
-                "full", "lightgcn", weight, layer0=encode_table(entries, choice.bits), edges=(train.users, train.items),
-                users=train.n_users, item_norm=np.ones(train.n_items), user_ids=train.user_ids.external().tolist(), **names,
+                "full",
+                "lightgcn",
+                weight,
+                layer0=encode_table(entries, choice.bits),
+                edges=(train.users, train.items),
+                users=train.n_users,
+                item_norm=np.ones(train.n_items),
+                user_ids=train.user_ids.external().tolist(),
+                **names,
             )
         )
-    )  # fmt: skip
+    )
 
 
 @pytest.mark.parametrize(

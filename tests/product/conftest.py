@@ -22,7 +22,15 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model(tmp_path_factory: pytest.TempPathFactory, names: Path) -> sparserec.Model:
     folder = tmp_path_factory.mktemp("runs") / "small"
     return sparserec.fit(
-        small_pairs(), method="sparserec", method_settings={"init": "uniform"}, dim=16,
-        density=0.5, epochs=40, recipe={"batch_size": 400, "learning_rate": 0.05, "validate_every": 10, "explore_every": 5}, ks=(5,),
-        folder=folder, metadata=names, quiet=True,
-    )  # fmt: skip
+        small_pairs(),
+        method="sparserec",
+        method_settings={"init": "uniform"},
+        dim=16,
+        density=0.5,
+        epochs=40,
+        recipe={"batch_size": 400, "learning_rate": 0.05, "validate_every": 10, "explore_every": 5},
+        ks=(5,),
+        folder=folder,
+        metadata=names,
+        quiet=True,
+    )

@@ -1,7 +1,7 @@
 """Every base as plain dense algebra with autograd in double precision: the slow versions that ours must equal.
 
-Masks and noise are drawn here entry by entry from the counter functions; nothing of the filter, the tables or the losses
-under test is used.
+Masks and noise are drawn here entry by entry from the counter functions; nothing of the filter, the tables or the
+losses under test is used.
 """
 
 from __future__ import annotations

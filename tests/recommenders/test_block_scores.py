@@ -20,7 +20,8 @@ ONES = np.ones((1, 4), np.float32)
 
 def test_the_order_of_the_sum_is_by_block_hand_worked() -> None:
     vectors, left, right = np.concatenate([ROW, ONES]), np.array([0], np.int32), np.array([1], np.int32)
-    # Blocks of two: (2^24 + 1 = 2^24) + (-2^24 + 1 = -16777215) = 1. Blocks of one, from the left: 2^24 + 1 - 2^24 + 1 = 1.
+    # Blocks of two: (2^24 + 1 = 2^24) + (-2^24 + 1 = -16777215) = 1.
+    # Blocks of one, from the left: 2^24 + 1 - 2^24 + 1 = 1.
     # One block of three first: 2^24 + 1 - 2^24 = 0 from the left, then 1: also 1. Swapped inside, blocks still decide:
     assert pair_scores(vectors, left, right, 2)[0] == np.float32(BIG) + np.float32(-BIG + 1)
     swapped = vectors[:, [0, 2, 1, 3]]

@@ -36,7 +36,9 @@ def dictionary(table: SparseTable) -> dict[tuple[int, int], Entry]:
 
 @st.composite
 def changes(draw: st.DrawFn) -> tuple[Shape, list[tuple[set[tuple[int, int]], set[tuple[int, int]], bool]]]:
-    """A shape and a few (dropped, wanted, with given values) changes; what may be dropped or grown is worked out later."""
+    """A shape and a few (dropped, wanted, with given values) changes; what may be dropped or grown is
+    worked out later.
+    """
     dim = draw(st.integers(1, 6))
     shape = Shape(draw(st.integers(1, 3)), draw(st.integers(1, 4)), dim, draw(st.integers(1, dim)))
     cell = st.tuples(st.integers(0, shape.n_rows - 1), st.integers(0, dim - 1))

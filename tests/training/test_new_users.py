@@ -1,4 +1,6 @@
-"""Users held out whole: trained without them, folded in from what is given, and measured so wherever the test set opens."""
+"""Users held out whole: trained without them, folded in from what is given, and measured so wherever the test set
+opens.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""What makes a classic: settings with values to choose from, and a fitted model that scores users from their history."""
+"""What makes a classic: settings with values to choose from, and a fitted model that scores users from
+their history.
+"""
 
 from __future__ import annotations
 

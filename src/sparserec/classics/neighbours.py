@@ -2,9 +2,9 @@
 
     similarity of i and j = sum over users u of both of weight_u / (left_i * right_j + shrink)
 
-cosine: weights 1, left and right the square roots of the numbers of users.
-RP3beta (Paudel et al., TiiS 2017): a walk from an item to its users to their items, its steps to the power alpha, so
-weight_u = items_u^-alpha and left_i = users_i^alpha; items that many walks end at are held back by right_j = users_j^beta.
+cosine: weights 1, left and right the square roots of the numbers of users. RP3beta (Paudel et al., TiiS 2017): a walk
+from an item to its users to their items, its steps to the power alpha, so weight_u = items_u^-alpha and left_i =
+users_i^alpha; items that many walks end at are held back by right_j = users_j^beta.
 """
 
 from __future__ import annotations

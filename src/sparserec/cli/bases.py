@@ -24,7 +24,13 @@ def bases(as_json: AsJson = False) -> None:
         typer.echo(json.dumps({name: asdict(line) for name, line in BASE_LINES.items()}))
         return
     rows = [
-        {"base": name, "idea": line.idea, "multiplications": line.multiplications, "rows": line.rows, "paper": line.paper}
+        {
+            "base": name,
+            "idea": line.idea,
+            "multiplications": line.multiplications,
+            "rows": line.rows,
+            "paper": line.paper,
+        }
         for name, line in BASE_LINES.items()
-    ]  # fmt: skip
+    ]
     print_table(rows, left=("base", "idea", "rows", "paper"))

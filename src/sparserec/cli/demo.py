@@ -1,4 +1,6 @@
-"""sparserec demo: three models of the built-in city in about two minutes, side by side, and what one of them suggests."""
+"""sparserec demo: three models of the built-in city in about two minutes, side by side, and what one
+of them suggests.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +158,8 @@ def _print_runs(records: list[dict[str, Any]], base: str) -> None:
         f"{base} on {data['interactions']:,} visits of {data['users']:,} people to {data['items']:,} places"
     )
     notes = [
-        "int8: the table on disk, positions included. peak: memory while training, above the start; on data this small it "
+        "int8: the table on disk, positions included. peak: memory while training, above the start; on data "
+        "this small it "
         "is mostly the libraries' own, whatever the table."
     ]
     print_table(rows, title, left=("table",), notes=notes)

@@ -114,7 +114,8 @@ def _print(report: ExportReport, page: Path | None) -> None:
     console.print(table)
     if NEW_USERS in report.quality["file"]:
         console.print(
-            f"{NEW_USERS}: held out whole, folded in from four fifths of their history and tested on the rest; the other "
+            f"{NEW_USERS}: held out whole, folded in from four fifths of their history and tested on the rest; "
+            "the other "
             "rows are users of the training, on their validation part. Compare each with popularity for the same users"
         )
     console.print(

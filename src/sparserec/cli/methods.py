@@ -24,9 +24,15 @@ def methods(as_json: AsJson = False) -> None:
         typer.echo(json.dumps({name: asdict(line) for name, line in METHOD_LINES.items()}))
         return
     rows = [
-        {"method": name, "idea": line.idea, "trainings": f"{line.trainings:g}", "memory": line.memory, "paper": line.paper}
+        {
+            "method": name,
+            "idea": line.idea,
+            "trainings": f"{line.trainings:g}",
+            "memory": line.memory,
+            "paper": line.paper,
+        }
         for name, line in METHOD_LINES.items()
-    ]  # fmt: skip
+    ]
     notes = [
         "trainings: all phases, at most, with default settings; `sparserec estimate` has time and memory of a run"
     ]

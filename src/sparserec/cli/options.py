@@ -73,11 +73,26 @@ SETTINGS = {
 
 
 TRAINED: dict[str, Any] = {
-    "data": Data, "base": Base, "method": Method, "density": Density, "dim": Dim, "epochs": Epochs, "recipe": RecipeName,
-    "like": Like, "preset": Preset, "protocol": Protocol, "seed": Seed, "user_col": UserColumn, "item_col": ItemColumn,
-    "rating_col": RatingColumn, "time_col": TimeColumn, "min_rating": MinRating, "core": Core, "config": ConfigFile,
+    "data": Data,
+    "base": Base,
+    "method": Method,
+    "density": Density,
+    "dim": Dim,
+    "epochs": Epochs,
+    "recipe": RecipeName,
+    "like": Like,
+    "preset": Preset,
+    "protocol": Protocol,
+    "seed": Seed,
+    "user_col": UserColumn,
+    "item_col": ItemColumn,
+    "rating_col": RatingColumn,
+    "time_col": TimeColumn,
+    "min_rating": MinRating,
+    "core": Core,
+    "config": ConfigFile,
     "assignments": Assignments,
-}  # fmt: skip
+}
 """Parameters of every command that is about a training."""
 
 

@@ -62,8 +62,11 @@ def describe(run: Path, folder: Path) -> dict[str, Any]:
             "ndcg@20" if "ndcg@20" in metrics else next((n for n in metrics if n.startswith("ndcg@")), None)
         )
         return about | {
-            "state": "finished", "metric": metric, "score": metrics[metric] if metric else None, "bytes": record.bytes["int8"],
-        }  # fmt: skip
+            "state": "finished",
+            "metric": metric,
+            "score": metrics[metric] if metric else None,
+            "bytes": record.bytes["int8"],
+        }
     except SparserecError as error:
         return about | {"error": str(error)}
 

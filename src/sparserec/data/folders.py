@@ -77,7 +77,8 @@ def _parts_of(folder: Path, files: list[Path], wanted: Wanted) -> dict[str, list
         if alike:
             return {"train": one_table(folder, alike, wanted)}
     raise UnknownFormatError(
-        f"{folder}: no data file in this folder; expected train.txt and test.txt, a .inter file, or CSV or Parquet parts"
+        f"{folder}: no data file in this folder; expected train.txt and test.txt, a .inter file, or CSV or "
+        "Parquet parts"
     )
 
 

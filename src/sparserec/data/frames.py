@@ -82,7 +82,8 @@ def _pairs_table(pairs: Any, where: str) -> Any:
         columns = list(zip(*rows))
     else:
         raise UnknownFormatError(
-            f"{where}: cannot read interactions from {type(pairs).__name__}; give a path, a data frame, an Arrow table, "
+            f"{where}: cannot read interactions from {type(pairs).__name__}; give a path, a data frame, an "
+            "Arrow table, "
             "a scipy matrix or pairs"
         )
     if len(columns) < 2 or len(columns[0]) == 0:

@@ -1,4 +1,6 @@
-"""Names and tags of items from a metadata file: CSV, TSV, Parquet, RecBole `.item` or MovieLens `movies.dat`, `u.item`."""
+"""Names and tags of items from a metadata file: CSV, TSV, Parquet, RecBole `.item` or MovieLens
+`movies.dat`, `u.item`.
+"""
 
 from __future__ import annotations
 
@@ -74,7 +76,8 @@ def _match(found: np.ndarray, items: int, path: Path) -> str:
         raise MissingColumnError(f"{path}: none of its {rows:,} ids is an item of the interactions")
     if named < _LEAST_MATCH * items and len(known) < _LEAST_MATCH * rows:
         raise MissingColumnError(
-            f"{path}: names only {named:,} of the {items:,} items, and {rows - len(known):,} of its {rows:,} ids are no "
+            f"{path}: names only {named:,} of the {items:,} items, and {rows - len(known):,} of its {rows:,} "
+            "ids are no "
             "items: it seems to describe something else"
         )
     return f"{path.name} names {named:,} of the {items:,} items"

@@ -1,4 +1,6 @@
-"""Which tables of a folder belong together: parts of one table have the same columns, or names that differ in digits."""
+"""Which tables of a folder belong together: parts of one table have the same columns, or names that
+differ in digits.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def same_but_digits(files: Sequence[Path], folder: Path) -> bool:
 
 
 def one_table(folder: Path, files: list[Path], wanted: Wanted) -> list[Path]:
-    """The files that are parts of the one table of interactions; several such tables are the caller's to choose from."""
+    """The files that are parts of the one table of interactions; several such tables are the caller's to
+    choose from.
+    """
     if len(files) == 1:
         return files
     tables: dict[tuple[str, ...], list[Path]] = {}

@@ -120,7 +120,8 @@ class Sampler:
         if len(full):
             name = self.train.user_ids.external(full[:1])[0]
             raise SamplingError(
-                f"user {name} has all {self.train.n_items} items in train ({len(full)} such users): there is no item to "
+                f"user {name} has all {self.train.n_items} items in train ({len(full)} such users): there is "
+                "no item to "
                 "contrast with; leave such users out or sample without rejection"
             )
 

@@ -130,7 +130,9 @@ def _has_header(rows: list[list[str]]) -> bool:
 
 
 def _has_numbered_header(rows: list[list[str]]) -> bool:
-    """What pandas writes above a frame without names: 0, 1, 2, ..., alone or after an empty cell above its row labels."""
+    """What pandas writes above a frame without names: 0, 1, 2, ..., alone or after an empty cell above its
+    row labels.
+    """
     if is_index_name(rows[0][0]) and _counts_rows(rows[1:], fewest=1):
         return True
     return len(rows) > 1 and bool(numbered_names(rows[0])) and _stands_out(rows)

@@ -1,4 +1,6 @@
-"""Small model files and their reader: numpy and the standard library only, so that it runs where training never will."""
+"""Small model files and their reader: numpy and the standard library only, so that it runs where
+training never will.
+"""
 
 from .codecs import (
     EncodedTable,

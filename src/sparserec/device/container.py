@@ -26,8 +26,16 @@ ELEMENT_BYTES = {
     "I16": 2, "U16": 2, "I8": 1, "U8": 1, "BOOL": 1,
 }  # fmt: skip
 NUMPY_TYPES = {
-    "F64": "<f8", "I64": "<i8", "F32": "<f4", "I32": "<i4", "U32": "<u4", "F16": "<f2", "U16": "<u2", "I8": "i1", "U8": "u1",
-}  # fmt: skip
+    "F64": "<f8",
+    "I64": "<i8",
+    "F32": "<f4",
+    "I32": "<i4",
+    "U32": "<u4",
+    "F16": "<f2",
+    "U16": "<u2",
+    "I8": "i1",
+    "U8": "u1",
+}
 DTYPE_NAMES = {np.dtype(code): name for name, code in NUMPY_TYPES.items()}
 
 

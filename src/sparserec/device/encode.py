@@ -66,8 +66,8 @@ def encode_rows(
 ) -> EncodedTable:
     """A table as codes of a few bits.
 
-    `gaps` holds the entries that are not 0, `prefix` those up to the last of each row that is not 0, `all` every one. With
-    `unit` the file holds no scale, and a reader makes every row as long as one.
+    `gaps` holds the entries that are not 0, `prefix` those up to the last of each row that is not 0, `all` every one.
+    With `unit` the file holds no scale, and a reader makes every row as long as one.
     """
     if positions not in POSITIONS:
         raise CannotWrite(f"positions {positions!r}: must be one of {', '.join(POSITIONS)}")
@@ -86,7 +86,8 @@ def encode_rows(
 def encode_codes(
     code: np.ndarray, book: np.ndarray, bits: int = 8, scale: np.ndarray | None = None
 ) -> EncodedTable:
-    """Product codes: which entry each row has in each slice, (rows, slices), of the codebooks, (slices, entries, width).
+    """Product codes: which entry each row has in each slice, (rows, slices), of the codebooks, (slices, entries,
+    width).
 
     `bits` are those of the codebooks' numbers; `scale` is what each row is multiplied with.
     """

@@ -1,7 +1,7 @@
 """Sums that come out the same in every language: operands are rounded to a grid on which float64 addition is exact.
 
-Why: readers must agree on a ranking to the last bit, and numpy, BLAS and JavaScript add in different orders. On a coarse
-enough grid no addition rounds, so the order stops mattering, and everyone is free to use whatever is fast.
+Why: readers must agree on a ranking to the last bit, and numpy, BLAS and JavaScript add in different orders. On a
+coarse enough grid no addition rounds, so the order stops mattering, and everyone is free to use whatever is fast.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The polynomial graph filter on one vector: sum_k w_k S^k x, S the normalised adjacency, never a dense matrix.
 
-A vector over the nodes is a pair (users' part, items' part); None stands for a part that is zero or that nobody asks for. Without
-self-loops each step then touches one side of the graph only.
+A vector over the nodes is a pair (users' part, items' part); None stands for a part that is zero or that nobody asks
+for. Without self-loops each step then touches one side of the graph only.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Ascending columns of each row in nearly as few bits as there are choices: gaps, each as a quotient and a remainder.
 
-A gap is divided by a power of two that follows from how many columns and entries are left in the row, so a row of 16 out of
-128 columns takes 68 bits, where log2 of the number of such rows is 66.3. Quotients are unary, in one stream; remainders are
-plain bits, in another. Both go through all rows for their first entry, then for their second and so on: then numpy decodes
-all rows at once, and a loop does so as easily.
+A gap is divided by a power of two that follows from how many columns and entries are left in the row, so a row of 16
+out of 128 columns takes 68 bits, where log2 of the number of such rows is 66.3. Quotients are unary, in one stream;
+remainders are plain bits, in another. Both go through all rows for their first entry, then for their second and so on:
+then numpy decodes all rows at once, and a loop does so as easily.
 """
 
 from __future__ import annotations

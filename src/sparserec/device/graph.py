@@ -1,7 +1,7 @@
 """Who interacted with what, in about 1.3 bytes an edge: ascending items as gaps, a gap as a 4-bit class and extra bits.
 
-Why not the obvious byte varints: on Gowalla they need 1.57 bytes an edge. The widths of the sixteen classes are chosen by the
-writer for the gaps at hand, and both streams decode without branches, in numpy as in a loop.
+Why not the obvious byte varints: on Gowalla they need 1.57 bytes an edge. The widths of the sixteen classes are chosen
+by the writer for the gaps at hand, and both streams decode without branches, in numpy as in a loop.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Many numbers that take few values: a short table of the values, and for each number its place in it, packed.
 
-Degrees, weights, scales, row sizes and codes are all stored this way since format 1.1: 256 values cost a byte a number, 8
-values three bits, one value nothing.
+Degrees, weights, scales, row sizes and codes are all stored this way since format 1.1: 256 values cost a byte a number,
+8 values three bits, one value nothing.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def nearest_levels(numbers: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def count_levels(counts: np.ndarray, most: int = MOST_LEVELS) -> np.ndarray:
-    """At most so many ascending values for some counts: small ones exactly, large ones in equal ratios; at least two."""
+    """At most so many ascending values for some counts: small ones exactly, large ones in equal ratios; at
+    least two.
+    """
     distinct = np.unique(counts)
     if len(distinct) > most:
         distinct = distinct[:1] + _ladder(int(distinct[-1] - distinct[0]), most)

@@ -120,8 +120,8 @@ class Model:
         """The k best items for a stored user, or for anyone with this history.
 
         `weights` go with the history: negative for a dislike, smaller for what is long ago. Items already seen are left
-        out; so are those in `exclude` and `deny`, and all but those in `allow` and those with one of `tags`, where given.
-        Without a history that names a liked item of the file, the most popular items are the answer.
+        out; so are those in `exclude` and `deny`, and all but those in `allow` and those with one of `tags`, where
+        given. Without a history that names a liked item of the file, the most popular items are the answer.
         """
         if not isinstance(k, int | np.integer) or k < 1:
             raise errors.BadQuery(f"k is {k!r}, expected a positive integer")

@@ -1,7 +1,7 @@
 """Product codes (format 1.1): a row is one entry of a small codebook in each slice of the columns.
 
-Nothing is ever made dense: a query becomes one table of inner products with all codebook entries, and the score of a row the
-sum of what it looks up there; a weighted sum of rows becomes a weight for each codebook entry.
+Nothing is ever made dense: a query becomes one table of inner products with all codebook entries, and the score of a
+row the sum of what it looks up there; a weighted sum of rows becomes a weight for each codebook entry.
 """
 
 from __future__ import annotations

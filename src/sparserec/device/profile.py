@@ -87,7 +87,8 @@ def _size_power(fold_in: Any, allowed: bool) -> float:
     power = fold_in.get("size_power") if isinstance(fold_in, dict) else None
     if not allowed or isinstance(power, bool) or power not in SIZE_POWERS:
         raise BadMetadata(
-            f"model.fold_in is {fold_in!r}, expected a size_power of 0, .5 or 1, in modes other than full without self-loops"
+            f"model.fold_in is {fold_in!r}, expected a size_power of 0, .5 or 1, in modes other than full "
+            "without self-loops"
         )
     return float(power)
 

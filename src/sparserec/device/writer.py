@@ -118,9 +118,15 @@ def _assemble(parts: ModelParts) -> tuple[dict[str, str], dict[str, np.ndarray]]
     tensors |= _optional_tensors(parts, items)
     item_ids, id_parts = id_tensors("item.id", parts.item_ids)
     profile: dict[str, Any] = {
-        "mode": parts.mode, "base": parts.base, "items": int(items), "users": int(parts.users), "dim": 1 if name == "lists" else int(main.dim),
-        "self_loops": bool(parts.self_loops), "fold_tables": len(parts.fold), "item_ids": item_ids,
-    }  # fmt: skip
+        "mode": parts.mode,
+        "base": parts.base,
+        "items": int(items),
+        "users": int(parts.users),
+        "dim": 1 if name == "lists" else int(main.dim),
+        "self_loops": bool(parts.self_loops),
+        "fold_tables": len(parts.fold),
+        "item_ids": item_ids,
+    }
     tensors |= id_parts
     if full:
         profile["user_ids"], id_parts = id_tensors("user.id", parts.user_ids)

@@ -113,9 +113,10 @@ def summarise(
 ) -> dict[str, float]:
     """Averages over all users and over the groups, as one flat mapping ready for a record.
 
-    Keys: `recall@20`; `coverage@20`; `popular_share@20`; `users.head.ndcg@20` for users of a group; `items.tail.recall@20`, the recall of test
-    items of a group, averaged over users who have any; `users.head.count` is the number of users averaged,
-    `items.tail.count` of test interactions. A group that holds nobody has its count 0 and no averages.
+    Keys: `recall@20`; `coverage@20`; `popular_share@20`; `users.head.ndcg@20` for users of a group;
+    `items.tail.recall@20`, the recall of test items of a group, averaged over users who have any; `users.head.count` is
+    the number of users averaged, `items.tail.count` of test interactions. A group that holds nobody has its count 0 and
+    no averages.
     """
     result = {name: float(values.mean()) for name, values in per.items()}
     popular = popular_tenth(np.bincount(train.items, minlength=train.n_items))

@@ -1,10 +1,10 @@
 """Grids: the paper's tables and figures as data.
 
-A grid file has a `title`, the `question` it answers, its `kind` of table, `[defaults]` settings, and `[[block]]` tables:
-lists of data sets, bases, densities, variants, seeds and cases (what a figure varies) of which every combination is a
-cell, with a `priority` (higher first). `[every]` holds what blocks share. Beside the grids lie `variants.toml` (methods
-with their settings), `bases.toml` (settings of a base on a data set), `rates.toml` (first learning rates) and
-`published.toml`.
+A grid file has a `title`, the `question` it answers, its `kind` of table, `[defaults]` settings, and `[[block]]`
+tables: lists of data sets, bases, densities, variants, seeds and cases (what a figure varies) of which every
+combination is a cell, with a `priority` (higher first). `[every]` holds what blocks share. Beside the grids lie
+`variants.toml` (methods with their settings), `bases.toml` (settings of a base on a data set), `rates.toml` (first
+learning rates) and `published.toml`.
 """
 
 from __future__ import annotations

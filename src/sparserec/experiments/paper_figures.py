@@ -1,4 +1,6 @@
-"""The paper's figures from recorded results: interval, sampling, row sizes and memory, and ours against the published."""
+"""The paper's figures from recorded results: interval, sampling, row sizes and memory, and ours
+against the published.
+"""
 
 from __future__ import annotations
 

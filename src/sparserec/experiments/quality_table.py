@@ -52,12 +52,21 @@ def _quality_line(entry: Entry, reference: Entry | None, test: tuple[Comparison,
     first = entry.first
     assert first is not None
     return [
-        entry.label, shown_spread(entry, "recall@20"), known[0], _ratio(entry, "recall@20"), shown_spread(entry, METRIC), known[1],
-        _ratio(entry, METRIC), *_test_cells(entry is reference, test), _seeds_ahead(entry, reference),
-        _share(first.metric("coverage@20")), _share(first.metric("popular_share@20")), show_bytes(first.row["bytes"]["int8"]),
+        entry.label,
+        shown_spread(entry, "recall@20"),
+        known[0],
+        _ratio(entry, "recall@20"),
+        shown_spread(entry, METRIC),
+        known[1],
+        _ratio(entry, METRIC),
+        *_test_cells(entry is reference, test),
+        _seeds_ahead(entry, reference),
+        _share(first.metric("coverage@20")),
+        _share(first.metric("popular_share@20")),
+        show_bytes(first.row["bytes"]["int8"]),
         NOTHING if entry.explorations is None else str(entry.explorations),
         f"{first.row['config']['recipe']['learning_rate']:g} ({entry.cell.rate})",
-    ]  # fmt: skip
+    ]
 
 
 def why_missing(entry: Entry) -> str:
@@ -92,8 +101,8 @@ def _agreement_note(entries: list[Entry]) -> list[str]:
         return [f"Rank agreement with the paper: needs two methods of both, has {len(ours)}."]
     left_out = sorted(set(published) - set(ours))
     return [
-        f"Rank agreement with the paper (Kendall's tau, NDCG@20): {found.tau:+.2f} over {found.n} methods, p {found.p:.2f}"
-        + (f"; without {', '.join(left_out)}." if left_out else ".")
+        f"Rank agreement with the paper (Kendall's tau, NDCG@20): {found.tau:+.2f} over {found.n} methods, p "
+        f"{found.p:.2f}" + (f"; without {', '.join(left_out)}." if left_out else ".")
     ]
 
 

@@ -20,14 +20,18 @@ from sparserec.files import write_text
 from sparserec.units import show_seconds
 
 HOW_TO_READ = [
-    "Test scores are those of the int8 table, as in the paper, unless a table says otherwise; the split is ours (70/10/20 "
+    "Test scores are those of the int8 table, as in the paper, unless a table says otherwise; the split is "
+    "ours (70/10/20 "
     "at random, as the paper's), so its numbers can be approached, not met. `ratio` is ours over the published.",
     "A published number comes from trainings of up to 500 epochs, ours from as many as the table says: compare orders "
     "before values. Rates were searched on Gowalla at density .125 and are used everywhere.",
-    "`against SparseRec`: mean difference of NDCG@20 over users with its 95 % interval (paired t-test, first seed, Holm's "
-    "correction within a table). With thousands of users tiny differences are significant: `seeds ahead` says on how many "
+    "`against SparseRec`: mean difference of NDCG@20 over users with its 95 % interval (paired t-test, first "
+    "seed, Holm's "
+    "correction within a table). With thousands of users tiny differences are significant: `seeds ahead` says "
+    "on how many "
     "seeds the method is ahead, and only several seeds support a claim.",
-    "`coverage`: share of the catalogue in at least one list of 20. `popular tenth`: share of the places of all lists that "
+    "`coverage`: share of the catalogue in at least one list of 20. `popular tenth`: share of the places of "
+    "all lists that "
     "hold one of the most popular tenth of items.",
     "A training that explored fewer than ten times is not called SparseRec.",
 ]
@@ -53,7 +57,8 @@ def summary_of(grids: Sequence[Grid], jobs: Sequence[Job]) -> Section:
     said = [f"{len(jobs)} trainings: " + ", ".join(f"{counts[state]} {state}" for state in counts) + "."]
     if left:
         said.append(
-            f"About {show_seconds(sum(left))} of training left on this machine, for the {len(left)} that could be estimated."
+            f"About {show_seconds(sum(left))} of training left on this machine, for the {len(left)} that could "
+            "be estimated."
         )
     tables = [_overview(grid, jobs) for grid in grids if grid.kind == "comparison"]
     return Section(

@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 
 Reading = Literal["raw", "log", "minmax"]
-"""Logits from counts f: raw = f (the formula as written), log = log f (p proportional to f), minmax = f scaled to 0..1."""
+"""Logits from counts f: raw = f (the formula as written), log = log f (p proportional to f), minmax = f scaled to 0..1.
+"""
 
 
 def logits_of(counts: np.ndarray, reading: Reading) -> np.ndarray:

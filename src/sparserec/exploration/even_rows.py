@@ -17,7 +17,8 @@ ROWS_AT_ONCE = 1024
 
 
 def deal_entries(counts: np.ndarray, target: int, dim: int, exponent: float = 0.0) -> np.ndarray:
-    """Entries of each row, `target` in all: in proportion to counts^exponent, at least 1 where it can be, at most `dim`.
+    """Entries of each row, `target` in all: in proportion to counts^exponent, at least 1 where it can be, at most
+    `dim`.
 
     What rounding leaves goes to the rows that lost most by it, then to the most frequent ones.
     """

@@ -1,7 +1,8 @@
 """The right axes: scores depend on inner products of rows alone, so a dense table may be rotated freely.
 
 Varimax (Kaiser, 1958) finds the axes on which rows have few large entries and many small ones: those can be cut with
-little loss, and say where a sparse table should have its entries. The rotation is found on some rows and applied to all.
+little loss, and say where a sparse table should have its entries. The rotation is found on some rows and applied to
+all.
 """
 
 from __future__ import annotations

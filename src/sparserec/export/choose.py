@@ -46,7 +46,9 @@ class Point:
 
 
 def candidates(vectors: Vectors, personal: bool = False) -> list[Encoding]:
-    """All encodings worth trying with these vectors; fold-in tables of their own where they are not the scoring table."""
+    """All encodings worth trying with these vectors; fold-in tables of their own where they are not the
+    scoring table.
+    """
     dim, items = vectors.items.shape[1], len(vectors.items)
     keeps = [keep for keep in KEEPS if keep < dim] + [dim]
     folds = ("shared",) if vectors.fold[0] is vectors.items else ("shared", "own")
@@ -93,7 +95,9 @@ class Encoder:
 def size_quality_curve(
     vectors: Vectors, split: Split, overhead: int, budget: int, quiet: bool, personal: bool = False
 ) -> list[Point]:
-    """Size and validation quality of the encodings about as large as the budget; `overhead` is what else a file holds."""
+    """Size and validation quality of the encodings about as large as the budget; `overhead` is what else a
+    file holds.
+    """
     if len(split.valid) == 0:
         raise SettingError(
             "choosing by quality needs a validation part, and this run's split has none; name an encoding instead"

@@ -24,7 +24,8 @@ def kept_items(run: Trained, min_users: int) -> np.ndarray:
     kept = order[run.split.train.item_counts()[order] >= min_users]
     if len(kept) == 0:
         raise SettingError(
-            f"--min-users {min_users} leaves no item; the most popular one has {run.split.train.item_counts().max()} users"
+            f"--min-users {min_users} leaves no item; the most popular one has "
+            f"{run.split.train.item_counts().max()} users"
         )
     return kept
 

@@ -125,7 +125,8 @@ def _model_bytes(model: Model) -> int:
 def _refuse_disclosure(options: ExportOptions) -> None:
     if options.mode == "full" and not options.include_everyones_history:
         raise SettingError(
-            "mode full puts the interaction history of every user into the file, and anyone who has the file can read it; "
+            "mode full puts the interaction history of every user into the file, and anyone who has the file "
+            "can read it; "
             "if that is what you want, say so with --include-everyones-history. Mode items holds no interaction list"
         )
     if options.mode == "personal" and options.user is None:

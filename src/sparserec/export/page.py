@@ -1,7 +1,7 @@
 """One self-contained HTML page from a model file: it recommends offline, from a folder, with no server.
 
-The page holds the JavaScript reader, the model as base64 and its own script and style. A content security policy names the
-exact scripts by hash and forbids every connection, so what a visitor likes cannot leave the page.
+The page holds the JavaScript reader, the model as base64 and its own script and style. A content security policy names
+the exact scripts by hash and forbids every connection, so what a visitor likes cannot leave the page.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ def write_page(path: Path, model_file: Path, title: str | None = None, colour: s
 
 def page_text(model: bytes, title: str, colour: str | None = None) -> str:
     """The whole document."""
-    engine = f"const sparserecEngine = (() => {{\n'use strict'\n{_bundle('engine.js', _TEMPLATE, reader_folder())}return {{ openEngine, serveEngine }}\n}})()\n"
+    reader = _bundle("engine.js", _TEMPLATE, reader_folder())
+    engine = f"const sparserecEngine = (() => {{\n'use strict'\n{reader}return {{ openEngine, serveEngine }}\n}})()\n"
     script = _bundle("page.js", _TEMPLATE)
     style = _read(_TEMPLATE / "page.css") + ("" if colour is None else colour_style(colour))
     values = {

@@ -15,8 +15,8 @@ MOST_ENTRIES = 2**31 - 1
 
 @dataclass(frozen=True)
 class Adjacency:
-    """Rows are nodes, users first. `weights` is 1/sqrt(degree_row * degree_column) and the matrix is symmetric, or it is
-    one-way: rows of users hold the weights of their items, rows of items are empty."""
+    """Rows are nodes, users first. `weights` is 1/sqrt(degree_row * degree_column) and the matrix is symmetric, or it
+    is one-way: rows of users hold the weights of their items, rows of items are empty."""
 
     n_users: int
     n_items: int

@@ -26,7 +26,8 @@ Noise = Callable[[int, np.ndarray, np.ndarray | None, int], None]
 """noise(layer, block, rows, first column): changes a layer's block in place; rows is None when it holds all nodes."""
 
 LARGEST_BLOCK_BYTES = 6 << 20
-"""32 columns are about a tenth faster than 16 where they fit the cache, and take twice the memory: small graphs only."""
+"""32 columns are about a tenth faster than 16 where they fit the cache, and take twice the memory: small graphs only.
+"""
 
 
 def automatic_width(n_nodes: int, dim: int) -> int:

@@ -15,7 +15,10 @@ from sparserec.counter import Key, bits, key_of
 
 
 class SignedNoise:
-    """Noise of one training step. Call it as the filter's `Noise`; the adjoint needs none, sign and q being constant."""
+    """Noise of one training step.
+
+    Call it as the filter's `Noise`; the adjoint needs none, sign and q being constant.
+    """
 
     def __init__(self, size: float, n_nodes: int, dim: int, *stream: int) -> None:
         self.size, self.n_nodes, self.dim = size, n_nodes, dim

@@ -166,7 +166,8 @@ class Method(Protocol):
     wants_factors: int
     """NMF iterations it wants done beforehand; 0 for none."""
     begins_dense: bool
-    """Whether its first phase is the very training that method `dense` is; a finished run of that may take its place."""
+    """Whether its first phase is the very training that method `dense` is; a finished run of that may take its place.
+    """
     sparse_state: bool
     """Whether nothing of the size of the full table lives during its steps (the growth test holds it to that)."""
 
@@ -174,7 +175,8 @@ class Method(Protocol):
         """The next training, or None when the method is finished."""
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        """The table that the phase trains; a pure function of its arguments and `state`, for a resumed run calls it again.
+        """The table that the phase trains; a pure function of its arguments and `state`, for a resumed run calls it
+        again.
 
         `previous` is the finished table of the phase it follows, None in the first phase.
         """

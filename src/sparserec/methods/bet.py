@@ -1,15 +1,16 @@
 """bet: a size for every row under a budget for the whole table, searched for with probes and a predictor (WSDM 2024).
 
-An action gives every row a size; rows are prefixes of columns. Actions are drawn for the table as a whole: how much of the
-budget users get, and a distribution each for the sizes of users and of items; the more frequent a row, the larger its
-size. A pretrained dense table is cut to an action, trained a little and scored; from such probes a network learns to
-predict how good an action is, and chooses most of the next ones among many that are drawn. The best are trained anew.
+An action gives every row a size; rows are prefixes of columns. Actions are drawn for the table as a whole: how much of
+the budget users get, and a distribution each for the sizes of users and of items; the more frequent a row, the larger
+its size. A pretrained dense table is cut to an action, trained a little and scored; from such probes a network learns
+to predict how good an action is, and chooses most of the next ones among many that are drawn. The best are trained
+anew.
 
-As in the released code: distributions, network, how actions are chosen, learning rates of probe and network. Ours differs
-where the code does not do what the paper says (its probes give sizes to the wrong rows, items are seen by their number
-instead of frequency, means are taken twice) and: the budget is dealt out to the last number; the length of a probe is a
-share of the recipe; of all actions that ever were among the best, the best few are retrained (`retrained`; preset
-`published`: all of them); the best of these is chosen by the run's validation metric.
+As in the released code: distributions, network, how actions are chosen, learning rates of probe and network. Ours
+differs where the code does not do what the paper says (its probes give sizes to the wrong rows, items are seen by their
+number instead of frequency, means are taken twice) and: the budget is dealt out to the last number; the length of a
+probe is a share of the recipe; of all actions that ever were among the best, the best few are retrained (`retrained`;
+preset `published`: all of them); the best of these is chosen by the run's validation metric.
 """
 
 from __future__ import annotations

@@ -1,16 +1,16 @@
 """cerp: rows are sums of two codes, the books are pruned by soft thresholds, then retrained (ICDM 2023).
 
-Search: both books and a threshold logit for every entry are trained together, as in pep; a loss on the rows of the batch
-rewards entries that are not zero, so that the books prune different columns. It ends at the step where no more entries
-than the budget are above their threshold. Retrain: the entries with the largest margin start again from their initial
-values.
+Search: both books and a threshold logit for every entry are trained together, as in pep; a loss on the rows of the
+batch rewards entries that are not zero, so that the books prune different columns. It ends at the step where no more
+entries than the budget are above their threshold. Retrain: the entries with the largest margin start again from their
+initial values.
 
 As in the released code: one numbering of users and items for both books, element-wise logits, the reward halved every
-epoch, one threshold race over both books. Ours differs: the budget is met exactly, by margins at the crossing; the start
-of the logits follows from the number of search steps (the code's -100 would never cross with large batches); books
-start at the scale of the base's own rows; the reward is per batch of the code's size (10 users, 60 items), for a plain
-sum over a batch of thousands would drown the base's loss; only the logits decay; negatives are those of the base (the
-code has 5, drawn once); no gradient clipping; retraining stops on validation instead of test scores.
+epoch, one threshold race over both books. Ours differs: the budget is met exactly, by margins at the crossing; the
+start of the logits follows from the number of search steps (the code's -100 would never cross with large batches);
+books start at the scale of the base's own rows; the reward is per batch of the code's size (10 users, 60 items), for a
+plain sum over a batch of thousands would drown the base's loss; only the logits decay; negatives are those of the base
+(the code has 5, drawn once); no gradient clipping; retraining stops on validation instead of test scores.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class CERPSettings(PEPSettings):
     book_ratio: float = Field(2.0, ge=1)
     """Entries of both books before pruning, in budgets; 2 is the sparsity .5 of the paper's own runs."""
     reward: float = Field(1e-4, ge=0)
-    """Weight of the loss that keeps entries from 0, in a batch of ten pairs. The code's 1 drowns the base's loss; this is
-    what the public benchmark (arXiv 2406.17335) uses with LightGCN."""
+    """Weight of the loss that keeps entries from 0, in a batch of ten pairs. The code's 1 drowns the base's loss; this
+    is what the public benchmark (arXiv 2406.17335) uses with LightGCN."""
     reward_decay: float = Field(0.5, gt=0, le=1)
     """Factor on that weight after every epoch."""
     sharpness: float = Field(100.0, gt=0)

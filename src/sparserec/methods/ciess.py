@@ -1,16 +1,16 @@
 """ciess: two agents choose a size for every user and every item, and learn from short trainings (SIGIR 2023).
 
 A step of an episode gives all rows new sizes (prefixes of columns), trains a fresh recommender for a while and looks at
-every user's validation scores. The agent of the users and the agent of the items (TD3: an actor that proposes a size from
-a row's frequency, size and quality, and twin critics that value it) learn from what came of it. The best steps are
+every user's validation scores. The agent of the users and the agent of the items (TD3: an actor that proposes a size
+from a row's frequency, size and quality, and twin critics that value it) learn from what came of it. The best steps are
 trained in full.
 
 As in the released code: networks, learning rates, targets, noise, the walk over neighbouring sizes that the critic
-chooses from, qualities and rewards, episodes that begin again at full size. Ours differs: sizes are fitted to the budget
-before they are tried (`fit`), so that probes are comparable and the result holds it exactly (the code trains whatever the
-agents say and keeps what happens to lie below a level); the search is far shorter and makes up for it with more updates
-after each probe (preset `published`: 330 probes, one update each); the best of the retrained is chosen by validation,
-nothing is trained on it.
+chooses from, qualities and rewards, episodes that begin again at full size. Ours differs: sizes are fitted to the
+budget before they are tried (`fit`), so that probes are comparable and the result holds it exactly (the code trains
+whatever the agents say and keeps what happens to lie below a level); the search is far shorter and makes up for it with
+more updates after each probe (preset `published`: 330 probes, one update each); the best of the retrained is chosen by
+validation, nothing is trained on it.
 """
 
 from __future__ import annotations
@@ -83,7 +83,9 @@ class CIESS(Unchanging):
         return Phase("choose", 0, scored_first=True, follows=winner)
 
     def best_probes(self, context: Context) -> list[int]:
-        """Numbers of the probes to retrain: within the budget by mean quality, then the smallest; a plan has made one."""
+        """Numbers of the probes to retrain: within the budget by mean quality, then the smallest; a plan has
+        made one.
+        """
         budget = size_budget(context, self.name)
 
         def rank(number: int) -> tuple[int, float]:

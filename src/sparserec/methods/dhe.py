@@ -1,10 +1,10 @@
 """dhe: no table; a network computes every row from hashes of its number (deep hash embedding, KDD 2021).
 
-No official code is public. As in the paper and the public re-implementations: universal hash functions modulo a million,
-scaled to -1..1; layers of equal width, each a matrix, batch normalisation and Mish, and a linear output. Ours: one
-network for users and items, within the budget (the widest there is); no bias before a normalisation, which has its own;
-normalisation over all rows, which a graph recommender asks for in every step anyway; rows begin with the spread of the
-base's own. SparseRec's paper trains output sizes 8, 16, 32, 64 and 128 and reports the best: preset `published`.
+No official code is public. As in the paper and the public re-implementations: universal hash functions modulo a
+million, scaled to -1..1; layers of equal width, each a matrix, batch normalisation and Mish, and a linear output. Ours:
+one network for users and items, within the budget (the widest there is); no bias before a normalisation, which has its
+own; normalisation over all rows, which a graph recommender asks for in every step anyway; rows begin with the spread of
+the base's own. SparseRec's paper trains output sizes 8, 16, 32, 64 and 128 and reports the best: preset `published`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,12 @@
 """dsl: dynamic sparse training as DSL does it (WSDM 2024), in the released form and as SparseRec describes it.
 
-released: users and items are one table under a mask; the smallest active entries are dropped and the entries with
-the largest gradient of the last batch activated. Masks are applied to values only, so every entry has a gradient and
-Adam moments at all times: the state is dense, and the ledger says so. described: the two tables are pruned apart,
-regrowth is split by their magnitudes, regrown entries start at 0, and moments exist on active entries only (their own age corrects Adam); the last
-batch's gradient is still dense. Both start from exactly the budget of positions (the code draws each with probability
-`density`), explore to the end, and are restored to the best validation epoch (the code reports the best test epoch).
+released: users and items are one table under a mask; the smallest active entries are dropped and the entries with the
+largest gradient of the last batch activated. Masks are applied to values only, so every entry has a gradient and Adam
+moments at all times: the state is dense, and the ledger says so. described: the two tables are pruned apart, regrowth
+is split by their magnitudes, regrown entries start at 0, and moments exist on active entries only (their own age
+corrects Adam); the last batch's gradient is still dense. Both start from exactly the budget of positions (the code
+draws each with probability `density`), explore to the end, and are restored to the best validation epoch (the code
+reports the best test epoch).
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Where a sparse table starts: a factorisation, a rotated dense table, or chance. Shared by the methods that have one."""
+"""Where a sparse table starts: a factorisation, a rotated dense table, or chance.
+
+Shared by the methods that have one.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ from sparserec.methods.exploring import SUPPORT
 from sparserec.table import DenseTable, SparseTable, Table
 
 Init = Literal["nmf", "rotated", "uniform"]
-"""nmf: where a non-negative factorisation of the interactions is not zero. rotated: a dense table is trained for a short
-while and turned to the axes on which its rows are sparsest. uniform: drawn at random."""
+"""nmf: where a non-negative factorisation of the interactions is not zero. rotated: a dense table is trained for a
+short while and turned to the axes on which its rows are sparsest. uniform: drawn at random."""
 Rows = Literal["free", "even"]
 """free: rows compete for the budget, as in the paper. even: every row has its own number of entries and keeps it."""
 DENSE = "rotate"
@@ -38,7 +41,9 @@ def next_phase(init: Init, dense_share: float, context: Context, done: list[Phas
 
 
 def begins_dense(init: Init, dense_share: float) -> bool:
-    """Whether the dense training is all of the recipe's, so that a finished run of method `dense` may take its place."""
+    """Whether the dense training is all of the recipe's, so that a finished run of method `dense` may take
+    its place.
+    """
     return init == "rotated" and dense_share == 1.0
 
 

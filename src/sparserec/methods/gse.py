@@ -1,12 +1,12 @@
 """gse: guided stochastic exploration: grow by the gradient of a random sample of inactive entries (arXiv 2401.06898).
 
-Before an exploration as many inactive entries are drawn as `sample_ratio` times the budget; the next batch's gradient is
-kept for these alone, and those with the largest take the place of the smallest active entries. So nothing of the size
-of the full table is ever made, not even for one batch. As in the released code: a fifth is dropped first, falling along
-half a cosine, exploration ends at three fifths of the training, grown entries cannot be dropped at once. There entries
-are drawn by what bounds their gradient; for a table that is how often the row occurs, so rows are drawn by frequency and
-columns uniformly. Ours keeps Adam's moments with an own age per entry (theirs is SGD), and really is sparse: the released
-code computes the whole gradient and looks at the sample.
+Before an exploration as many inactive entries are drawn as `sample_ratio` times the budget; the next batch's gradient
+is kept for these alone, and those with the largest take the place of the smallest active entries. So nothing of the
+size of the full table is ever made, not even for one batch. As in the released code: a fifth is dropped first, falling
+along half a cosine, exploration ends at three fifths of the training, grown entries cannot be dropped at once. There
+entries are drawn by what bounds their gradient; for a table that is how often the row occurs, so rows are drawn by
+frequency and columns uniformly. Ours keeps Adam's moments with an own age per entry (theirs is SGD), and really is
+sparse: the released code computes the whole gradient and looks at the sample.
 """
 
 from __future__ import annotations

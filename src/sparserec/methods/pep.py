@@ -4,10 +4,11 @@ Search: values and threshold logits are trained together; weight decay on the lo
 (without it they stay where they are). The search ends at the step where no more entries than the budget are above
 their threshold. Retrain: the entries with the largest margin start again from their initial values.
 
-Ours differs: thresholds are per entry and over both tables as in the code, but the budget is met exactly, by margins
-at the crossing (the code takes the first table below its target); the start of the logits follows from the number of
+Ours differs: thresholds are per entry and over both tables as in the code, but the budget is met exactly, by margins at
+the crossing (the code takes the first table below its target); the start of the logits follows from the number of
 search steps (a fixed -15 or -150 would prune at once or never with other step counts); only the logits decay, the
-base's own regulariser acts on the values; no gradient clipping; the retraining stops on validation instead of test scores.
+base's own regulariser acts on the values; no gradient clipping; the retraining stops on validation instead of test
+scores.
 """
 
 from __future__ import annotations

@@ -43,7 +43,9 @@ class SparseRecSettings(Settings):
     rows: Rows | None = None
     """Whether rows compete for entries when the support changes; None: only where users have rows too."""
     row_exponent: float = Field(0.0, ge=0, le=1)
-    """Entries dealt to a row grow with its number of interactions to this power, where rows are even or init is rotated."""
+    """Entries dealt to a row grow with its number of interactions to this power, where rows are even or init is
+    rotated.
+    """
     dense_share: float = Field(0.5, gt=0)
     """Length of the dense training that init rotated begins with, as a share of the recipe's."""
     growth: Literal["cumulative", "instantaneous"] = "cumulative"
@@ -57,8 +59,8 @@ class SparseRecSettings(Settings):
     nmf_iterations: int = Field(50, ge=1)
     """Iterations of coordinate descent."""
     fill_share: float = Field(0.25, gt=0, le=1)
-    """While NMF gave fewer entries than the budget: largest share of the candidates' inactive entries filled at once, after
-    every epoch, or sooner where explorations are less than an epoch apart."""
+    """While NMF gave fewer entries than the budget: largest share of the candidates' inactive entries filled at once,
+    after every epoch, or sooner where explorations are less than an epoch apart."""
     keep_value: bool = False
     """An entry dropped and regrown at once keeps its value instead of starting at 0."""
 

@@ -19,7 +19,9 @@ class StaticSettings(Settings):
     init: Init = "uniform"
     """Where the support is."""
     row_exponent: float = Field(0.0, ge=0, le=1)
-    """Entries dealt to a row grow with its number of interactions to this power, where rows are even or init is rotated."""
+    """Entries dealt to a row grow with its number of interactions to this power, where rows are even or init is
+    rotated.
+    """
     dense_share: float = Field(0.5, gt=0)
     """Length of the dense training that init rotated begins with, as a share of the recipe's."""
     nmf_iterations: int = Field(50, ge=1)

@@ -143,7 +143,8 @@ def _for_items(data: Interactions, fixed: dict[str, int], budget: int, dims: Seq
         vectors = round(data.n_items * row_bytes(dim, keep, bits))
         density = float(np.clip(keep / dim, *DENSITIES))
         why = (
-            f"{room:.1f} bytes an item hold {keep} of {dim} entries at {bits} bits; the table is trained at the density "
+            f"{room:.1f} bytes an item hold {keep} of {dim} entries at {bits} bits; the table is trained at "
+            "the density "
             f"that will be shipped, within {DENSITIES[0]:g} and {DENSITIES[1]:g}"
         )
         return Choice("items", budget, dim, density, bits, keep, fixed | {"vectors": vectors}, why)

@@ -59,11 +59,20 @@ class Estimate:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "base": self.base, "method": self.method, "dim": self.dim, "density": self.density, "sizes": asdict(self.sizes),
+            "base": self.base,
+            "method": self.method,
+            "dim": self.dim,
+            "density": self.density,
+            "sizes": asdict(self.sizes),
             "memory": {phase: {**ledger, "total": total(ledger)} for phase, ledger in self.memory.items()},
-            "peak": self.peak, "peak_phase": self.peak_phase, "memory_error": MEMORY_ERROR, "seconds": self.seconds,
-            "time_factor": TIME_FACTOR, "nmf_iterations": self.nmf_iterations, "notes": list(self.notes),
-        }  # fmt: skip
+            "peak": self.peak,
+            "peak_phase": self.peak_phase,
+            "memory_error": MEMORY_ERROR,
+            "seconds": self.seconds,
+            "time_factor": TIME_FACTOR,
+            "nmf_iterations": self.nmf_iterations,
+            "notes": list(self.notes),
+        }
 
     def lines(self) -> list[str]:
         """The estimate as lines to print."""

@@ -22,7 +22,9 @@ TEMPERATURE = 0.2
 
 class HistorySettings(Settings):
     temperature: float | None = Field(None, gt=0)
-    """Scores are divided by it before the softmax; None: chosen on validation by short trainings, .2 without validation."""
+    """Scores are divided by it before the softmax; None: chosen on validation by short trainings, .2 without
+    validation.
+    """
     item_exponent: float = Field(0.1, ge=0, le=1)
     """Weight of an item in a history: its number of users to minus this. The graph's normalisation would be .5."""
     history_dropout: float = Field(0.0, ge=0, lt=1)
@@ -30,7 +32,8 @@ class HistorySettings(Settings):
     users_per_batch: int | None = Field(None, ge=1)
     """Users of a training step; None: 256, fewer where that would leave an epoch with fewer than 40 steps."""
     largest_softmax: int = Field(100_000_000, ge=1)
-    """Items times users of a batch up to which the softmax runs over all items; beyond it over a sample of that size."""
+    """Items times users of a batch up to which the softmax runs over all items; beyond it over a sample of that size.
+    """
 
     def batch_of(self, n_users: int) -> int:
         """Users of a training step where there are so many of them."""

@@ -48,11 +48,12 @@ class MGDCFSettings(Settings):
     group_size: int = Field(64, ge=1)
     """Edges that share their negatives; 1 is the original: fresh ones for every edge."""
     decay: float = Field(1e-4, ge=0)
-    """Weight of half the squared outputs (with `loss = bpr`: of the batch's layer-0 rows), divided by the batch size."""
+    """Weight of half the squared outputs (with `loss = bpr`: of the batch's layer-0 rows), divided by the batch size.
+    """
     decay_rows: Literal["all", "batch"] = "batch"
-    """Outputs in the decay: all nodes', as published, or the batch's, scaled up to stand for all. The batch's are biased
-    towards active users: in batches of 8000 edges of Gowalla a user with 6 interactions gets .3 of the published decay,
-    one with 500 gets 4.9 times it. `all` propagates every block once more."""
+    """Outputs in the decay: all nodes', as published, or the batch's, scaled up to stand for all. The batch's are
+    biased towards active users: in batches of 8000 edges of Gowalla a user with 6 interactions gets .3 of the
+    published decay, one with 500 gets 4.9 times it. `all` propagates every block once more."""
 
 
 class MGDCF:
@@ -101,7 +102,9 @@ def diffusion(layers: int, restart: float, hop: float) -> Tap:
 
 
 def _decay_of_batch(vectors: np.ndarray, rows: RowBatch, decay: float, gradient: np.ndarray) -> float:
-    """Penalty on the batch's rows, users and items each scaled to their number in the whole graph; adds its gradient."""
+    """Penalty on the batch's rows, users and items each scaled to their number in the whole graph; adds
+    its gradient.
+    """
     users = slice(0, rows.n_user_rows), rows.n_users / max(1, rows.n_user_rows)
     item_rows = len(vectors) - rows.n_user_rows
     items = slice(rows.n_user_rows, len(vectors)), rows.n_items / max(1, item_rows)

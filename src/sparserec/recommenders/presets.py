@@ -1,8 +1,9 @@
 """Settings of each base as published for a data set, and as the SparseRec paper trains it. Plain data.
 
-A preset has `dim`, `base_settings` and `recipe`, named as in a run configuration; what it does not name keeps its default.
-`published-*`: the authors' code or run script for that data set. `paper-*`: batch 8000, learning rate 0.01 with the
-stated decays, explorations every 5 epochs (7 on Yelp2018), dimension 128, everything else of the base as published.
+A preset has `dim`, `base_settings` and `recipe`, named as in a run configuration; what it does not name keeps its
+default. `published-*`: the authors' code or run script for that data set. `paper-*`: batch 8000, learning rate 0.01
+with the stated decays, explorations every 5 epochs (7 on Yelp2018), dimension 128, everything else of the base as
+published.
 """
 
 from __future__ import annotations

@@ -45,7 +45,9 @@ class XSimGCLSettings(Settings):
     temperature: float = Field(0.15, gt=0)
     """Divides the cosines of the contrast."""
     decay: float = Field(1e-4, ge=0)
-    """Weight of the lengths of the batch's outputs (with `loss = bpr`: half its squared layer-0 rows), over the batch size."""
+    """Weight of the lengths of the batch's outputs (with `loss = bpr`: half its squared layer-0 rows), over the batch
+    size.
+    """
     loss: Literal["contrastive", "bpr"] = "contrastive"
     """The authors' loss, or BPR with L2 on the layer-0 rows of the batch."""
 

@@ -2,9 +2,9 @@
 
 Old rows keep their entries, values and moments, and their age, so that Adam goes on as if it had never stopped. A new
 row gets its share of entries in the columns where its neighbours are strongest, with the mean of the neighbours' values
-there: that is about where a factorisation of the interactions would put it, at the price of one sparse product.
-(Random values in the same places took twice as many epochs to the same validation score.) When the density
-leaves less room than the old entries take, the smallest are dropped; when it leaves more, positions are drawn uniformly.
+there: that is about where a factorisation of the interactions would put it, at the price of one sparse product. (Random
+values in the same places took twice as many epochs to the same validation score.) When the density leaves less room
+than the old entries take, the smallest are dropped; when it leaves more, positions are drawn uniformly.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Starting from a finished run: going on from it when the log has grown, or taking it for a method's first training.
 
-**Warm start.** Users and items are matched by their external ids. Rows that were there keep mask, values and Adam moments; new rows
-get entries of their own; the number of active entries is exactly what the density asks for. No factorisation is made:
-the old run's node order, which came from one, is kept and new nodes are put behind.
+**Warm start.** Users and items are matched by their external ids. Rows that were there keep mask, values and Adam
+moments; new rows get entries of their own; the number of active entries is exactly what the density asks for. No
+factorisation is made: the old run's node order, which came from one, is kept and new nodes are put behind.
 
 Whoever was trained on must not be tested on: pairs the old run trained on stay in train, whatever the protocol says.
 
@@ -110,11 +110,13 @@ class WarmStart(Start):
             raise SettingError(f"--from: that run trained {old.base}, this one is to train {config.base}")
         if config.dim != old.dim:
             raise SettingError(
-                f"--from: that run has {old.dim} columns, this one is to have {config.dim}; leave --dim out or say {old.dim}"
+                f"--from: that run has {old.dim} columns, this one is to have {config.dim}; leave --dim out or "
+                f"say {old.dim}"
             )
         if config.protocol == "new-users":
             raise SettingError(
-                "--from: protocol new-users measures users nothing was trained on, but that run may have trained on them; "
+                "--from: protocol new-users measures users nothing was trained on, but that run may have "
+                "trained on them; "
                 "name another --protocol, or train from scratch"
             )
         return config.model_copy(update={"start_from": self.identity})

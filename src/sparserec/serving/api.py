@@ -35,12 +35,12 @@ def fit(
 ) -> Model:
     """Train a recommender and return it, measured on a test set that training never saw.
 
-    `data` is a path, the name of a data set, a data frame, an Arrow table, a scipy matrix or pairs of ids. `metadata` is a
-    file with ids, titles and tags of the items. The run goes to `folder`; without one it lives as long as the model
-    (`save` keeps it). `dim` is 128 and `density` .125 unless given or chosen for a `budget`: the bytes of the file to
-    ship, such as "1MB", of mode "items" or "full". A run that cannot fit into memory is refused unless
-    `force` is true, and a long factorisation is shortened, as `sparserec train` does. `settings` are those of RunConfig,
-    for example `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, `read={"min_rating": 4}` or
+    `data` is a path, the name of a data set, a data frame, an Arrow table, a scipy matrix or pairs of ids. `metadata`
+    is a file with ids, titles and tags of the items. The run goes to `folder`; without one it lives as long as the
+    model (`save` keeps it). `dim` is 128 and `density` .125 unless given or chosen for a `budget`: the bytes of the
+    file to ship, such as "1MB", of mode "items" or "full". A run that cannot fit into memory is refused unless `force`
+    is true, and a long factorisation is shortened, as `sparserec train` does. `settings` are those of RunConfig, for
+    example `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, `read={"min_rating": 4}` or
     `base_settings={"layers": 2}`.
     """
     from sparserec.planning import PlanOptions

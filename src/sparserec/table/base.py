@@ -32,7 +32,8 @@ class Shape:
     def __post_init__(self) -> None:
         if self.n_rows * self.width >= LARGEST_POSITION:
             raise SettingError(
-                f"{self.n_rows:,} users and items in blocks of {self.width} columns: positions in a block are int32 and "
+                f"{self.n_rows:,} users and items in blocks of {self.width} columns: positions in a block are "
+                "int32 and "
                 f"end at {LARGEST_POSITION:,}; use narrower blocks"
             )
 
@@ -109,7 +110,9 @@ class Table(Protocol):
         summed or learnt to choose among them. It leaves out Adam's moments, indices, the graph and activations."""
 
     def row_sizes(self) -> np.ndarray | None:
-        """Entries in use of each row, for statistics and figures; None where rows have no entries of their own choice."""
+        """Entries in use of each row, for statistics and figures; None where rows have no entries of their own
+        choice.
+        """
 
     def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
         """The table as a device file holds it, quantised, row j being its row order[j].

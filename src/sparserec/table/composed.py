@@ -1,8 +1,8 @@
 """Rows that are the sum of two codes (CERP): fewer parameters than rows, and no list of who has which code.
 
-Row r is code r // stride of the first book plus code r mod size of the second, so that neighbours in the numbering share
-one code and no two rows share both (while there are at most size * size rows). The two books are one table of any kind
-underneath, stacked, and trained through the sums: what a row's gradient says, both its codes hear.
+Row r is code r // stride of the first book plus code r mod size of the second, so that neighbours in the numbering
+share one code and no two rows share both (while there are at most size * size rows). The two books are one table of any
+kind underneath, stacked, and trained through the sums: what a row's gradient says, both its codes hear.
 
 The table may have a loss of its own: minus the squared tanh of the batch's entries, which rewards entries that are not
 zero. Under soft thresholds it makes the two books give up different columns.

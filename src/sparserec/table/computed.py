@@ -1,10 +1,11 @@
 """Rows that a network computes from hashes of their number (DHE): no row has a parameter of its own.
 
-A row's number goes through many hash functions; their values, scaled to -1..1, are the input of a network with layers of
-equal width, each a matrix, batch normalisation and Mish, and a linear output. A graph recommender asks for all rows in
-every step, so the normalisation is over all rows, in training and after, and there are no running averages. The last
-hidden layer is computed once per step; column blocks are made from the output weights, their gradients gathered, and sent
-back through the network when the step ends. The first layer's input is made again whenever it is needed, in chunks.
+A row's number goes through many hash functions; their values, scaled to -1..1, are the input of a network with layers
+of equal width, each a matrix, batch normalisation and Mish, and a linear output. A graph recommender asks for all rows
+in every step, so the normalisation is over all rows, in training and after, and there are no running averages. The last
+hidden layer is computed once per step; column blocks are made from the output weights, their gradients gathered, and
+sent back through the network when the step ends. The first layer's input is made again whenever it is needed, in
+chunks.
 """
 
 from __future__ import annotations
@@ -237,7 +238,9 @@ class ComputedTable:
         )
 
     def stored_bytes(self, bits: int) -> int:
-        """Matrices quantised row by row; scales, shifts and bias as float32, hash functions as the seed they come from."""
+        """Matrices quantised row by row; scales, shifts and bias as float32, hash functions as the seed they
+        come from.
+        """
         matrices = [weight for weight in self.weights.values() if weight.ndim == 2]
         vectors = sum(weight.numel() for weight in self.weights.values() if weight.ndim == 1)
         return sum(dense_bytes(len(matrix), matrix.shape[1], bits) for matrix in matrices) + 4 * vectors + 8

@@ -197,9 +197,14 @@ class SparseTable(BlockWise):
 
     def state(self) -> State:
         state = {
-            "positions": self.positions, "values": self.values, "first": self.first, "second": self.second,
-            "ages": self.ages, "bounds": self.bounds.astype(np.int64), "births": np.asarray(self.cohorts.births, np.int64),
-        }  # fmt: skip
+            "positions": self.positions,
+            "values": self.values,
+            "first": self.first,
+            "second": self.second,
+            "ages": self.ages,
+            "bounds": self.bounds.astype(np.int64),
+            "births": np.asarray(self.cohorts.births, np.int64),
+        }
         if self.candidates is not None:
             state["candidates.rows"] = self.candidates.rows
             state["candidates.accumulated"] = self.candidates.accumulated
@@ -248,8 +253,8 @@ class SparseTable(BlockWise):
         }
 
     def counted_numbers(self) -> int:
-        """Active entries, gradients of active or sampled entries (sampled rows count whole), and their sum where there is
-        one: K + card(A u S) + card(S). A gradient of the last batch alone is not kept twice."""
+        """Active entries, gradients of active or sampled entries (sampled rows count whole), and their sum where there
+        is one: K + card(A u S) + card(S). A gradient of the last batch alone is not kept twice."""
         held = self.candidates
         if held is None:
             return 2 * self.parameters() + (0 if self.watched is None else len(self.watched.positions))

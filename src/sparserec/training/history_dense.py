@@ -16,7 +16,8 @@ from sparserec.training.history_batch import HistoryBatch
 
 ITEMS_AT_ONCE = 4096
 HEADROOM = 40.0
-"""A user's scores are taken relative to this much above the best of their own items: sums neither vanish nor overflow."""
+"""A user's scores are taken relative to this much above the best of their own items: sums neither vanish nor overflow.
+"""
 
 
 def unit_rows(table: Table) -> tuple[torch.Tensor, torch.Tensor]:

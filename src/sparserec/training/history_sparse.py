@@ -1,8 +1,8 @@
 """A step of base `history` on a sparse table, from its active entries alone.
 
 Nothing of (items, users) or (items, columns) is made: user vectors and their slopes are (columns, users), everything
-else is as long as the table's entries or rows. Candidates' gradients are whole rows, as expensive as a dense table's, so
-a step takes those of some candidates only, in turn: as many as keep their cost below that of the active entries.
+else is as long as the table's entries or rows. Candidates' gradients are whole rows, as expensive as a dense table's,
+so a step takes those of some candidates only, in turn: as many as keep their cost below that of the active entries.
 """
 
 from __future__ import annotations

@@ -41,8 +41,9 @@ class Recipe(Settings):
     explore_every: int | None = Field(None, ge=1)
     """Epochs between explorations, as papers count them, instead of a number of explorations."""
     weight_decay: float = Field(0.0, ge=0)
-    """Adam's own (coupled) weight decay on every table entry, the paper's words taken literally; bases decay the rows of
-    the batch instead, which base_settings.decay=0 turns off. At the paper's 1e-4 nothing is learnt (docs/log.md)."""
+    """Adam's own (coupled) weight decay on every table entry, the paper's words taken literally; bases decay the rows
+    of the batch instead, which base_settings.decay=0 turns off. At the paper's 1e-4 nothing is learnt
+    (docs/log.md)."""
 
     def length(self, steps_per_epoch: int) -> int:
         """Epochs of a full training on data of which an epoch has so many steps."""

@@ -1,8 +1,9 @@
 """The temperature of base `history`, chosen on validation by short trainings of a narrow table before the run.
 
 The best one depends on how many items there are and how long histories are (.2 on Gowalla, .3 on logs of a few thousand
-users), and half a training already ranks temperatures as a whole one does (docs/log.md). Temperatures are tried outwards
-from the usual one, in the better direction, until the score falls. Costs are bounded: steps, columns, and items.
+users), and half a training already ranks temperatures as a whole one does (docs/log.md). Temperatures are tried
+outwards from the usual one, in the better direction, until the score falls. Costs are bounded: steps, columns, and
+items.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Product codes of vectors: k-means in each slice of the columns, on axes that suit the slices.
 
 The axes and the codebooks take turns (optimised product quantisation: Ge et al., CVPR 2013): with the codes fixed, the
-rotation that brings the vectors closest to them is known in closed form. Inner products do not change when all vectors are
-rotated, so nobody needs the rotation afterwards.
+rotation that brings the vectors closest to them is known in closed form. Inner products do not change when all vectors
+are rotated, so nobody needs the rotation afterwards.
 """
 
 from __future__ import annotations

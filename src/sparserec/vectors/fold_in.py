@@ -75,7 +75,9 @@ def user_history(graph: Adjacency) -> scipy.sparse.csr_matrix:
 
 
 def given_history(graph: Adjacency, given: Interactions) -> scipy.sparse.csr_matrix:
-    """The same for histories outside the graph: users are inserted one-way, so the degrees of items stay as they are."""
+    """The same for histories outside the graph: users are inserted one-way, so the degrees of items stay
+    as they are.
+    """
     sizes = given.user_counts() + int(graph.self_loops)
     weights = (graph.item_weights[given.items] / np.sqrt(sizes[given.users])).astype(np.float32)
     shape = (graph.n_users, graph.n_items)
