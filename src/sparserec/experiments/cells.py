@@ -71,7 +71,7 @@ def _cell(grid: Grid, block: Block, combination: tuple[Any, ...], rates: Rates, 
     trained_base = variant.base or base
     values = settings_of(grid, variant, (data, trained_base, density, seed), case)
     rate, search = "its own", None
-    if not (block.own_rate or variant.own_rate):
+    if not (block.own_rate or variant.own_rate or variant.own_recipe):
         chosen = rates.of(trained_base, name)
         rate = chosen.said
         if chosen.rate is not None:
@@ -93,7 +93,7 @@ def _cell(grid: Grid, block: Block, combination: tuple[Any, ...], rates: Rates, 
         variant.label,
         seed,
         shown,
-        block.priority,
+        variant.priority or block.priority,
         rate,
         config,
         problem,

@@ -37,6 +37,10 @@ class Variant(Settings):
     """The density changes nothing: one training serves all of them."""
     own_rate: bool = False
     """The method has a learning rate of its own among its settings."""
+    own_recipe: bool = False
+    """Trained as its base is by default, whatever the recipe of the grid."""
+    priority: int | None = None
+    """Instead of the block's."""
 
 
 class Block(Settings):
@@ -123,7 +127,8 @@ def settings_of(
         own["density"] = density
     if "preset" not in case:
         own["base_settings"] = read_stored("bases").get(base, {}).get(data, {})
-    values = merge(merge(grid.defaults, own), {"method_settings": variant.method_settings})
+    shared = {key: value for key, value in grid.defaults.items() if key != "recipe" or not variant.own_recipe}
+    values = merge(merge(shared, own), {"method_settings": variant.method_settings})
     if of_h is not None:
         values = merge(values, {"method_settings": {"candidate_ratio": of_h * (1.0 - density) / 2.0}})
     return merge(values, case)

@@ -161,10 +161,11 @@ def _against_published(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figur
     figure, (axis,) = _new(1)
     for (label, some), colour in zip(points.items(), COLOURS):
         axis.plot([x for x, _ in some], [y for _, y in some], "o", color=colour, label=label)
-    largest = 1.05 * max(max(pair) for some in points.values() for pair in some)
-    axis.plot([0, largest], [0, largest], "--", color="#8a8f98", linewidth=1)
+    values = [value for some in points.values() for pair in some for value in pair]
+    ends = [0.9 * min(values), 1.05 * max(values)]
+    axis.plot(ends, ends, "--", color="#8a8f98", linewidth=1)
     _finish(axis, "NDCG@20, all settings", "published", "ours, int8")
-    axis.legend(frameon=False, fontsize=8)
+    figure.legend(loc="outside right upper", frameon=False, fontsize=8)
     return [("published", figure)]
 
 

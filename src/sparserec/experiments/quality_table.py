@@ -9,6 +9,7 @@ from sparserec.evaluation import Comparison, holm
 from sparserec.experiments.agreement import METRIC, Agreement, paired_test, rank_agreement
 from sparserec.experiments.cells import Cell
 from sparserec.experiments.entries import Entry
+from sparserec.experiments.grid import variant_of
 from sparserec.units import show_bytes
 
 NOTHING = "-"
@@ -47,8 +48,8 @@ def _quality_line(entry: Entry, reference: Entry | None, test: tuple[Comparison,
     published = entry.published
     known = [f"{published.recall:.4f}", f"{published.ndcg:.4f}"] if published else [NOTHING, NOTHING]
     if not entry.found:
-        why = why_missing(entry)
-        return [entry.label, why, known[0], NOTHING, MISSING, known[1], *[NOTHING] * 9]
+        blank = [NOTHING] * 8
+        return [entry.label, MISSING, known[0], NOTHING, MISSING, known[1], *blank, why_missing(entry)]
     first = entry.first
     assert first is not None
     return [
@@ -70,8 +71,8 @@ def _quality_line(entry: Entry, reference: Entry | None, test: tuple[Comparison,
 
 
 def why_missing(entry: Entry) -> str:
-    states = ", ".join(f"{count} {state}" for state, count in entry.states.items())
-    return f"{MISSING}: {entry.problem or states}"
+    """What has become of its trainings, or why there are none."""
+    return entry.problem or ", ".join(f"{count} {state}" for state, count in entry.states.items())
 
 
 def agreement_of(entries: Iterable[Entry]) -> Agreement | None:
@@ -81,10 +82,10 @@ def agreement_of(entries: Iterable[Entry]) -> Agreement | None:
 
 
 def _both(entries: Iterable[Entry]) -> tuple[dict[str, float], dict[str, float]]:
-    """NDCG@20 by variant: ours, and the published."""
+    """NDCG@20 by variant: ours, and the published. What has no density (DHE) is not of the setting."""
     ours, published = {}, {}
     for entry in entries:
-        if entry.published is None:
+        if entry.published is None or variant_of(entry.cell.variant).any_density:
             continue
         published[entry.cell.variant] = entry.published.ndcg
         if entry.found and (entry.is_sparserec or entry.cell.variant != "sparserec"):

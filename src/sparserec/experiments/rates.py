@@ -62,7 +62,7 @@ class Rates:
         found = None if config is None else self.searched.get(_without_rate(config))
         if found is None:
             return Chosen(None, "not searched yet", (base, variant))
-        return Chosen(found.config.recipe.learning_rate, f"searched: {found.name}", (base, variant))
+        return Chosen(found.config.recipe.learning_rate, f"recorded: {found.name}", (base, variant))
 
 
 def _without_rate(config: RunConfig) -> str:

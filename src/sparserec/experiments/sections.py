@@ -110,7 +110,7 @@ def entries_by_case(grid: Grid, jobs: Sequence[Job], setting: tuple[str, str, fl
 def _curve_line(case: str, entry: Entry) -> list[str]:
     first = entry.first
     if first is None:
-        return [case, why_missing(entry), MISSING, *[NOTHING] * 4]
+        return [case, f"{MISSING}: {why_missing(entry)}", MISSING, *[NOTHING] * 4]
     count = entry.explorations
     called = case if entry.is_sparserec else f"{case} ({entry.label})"
     return [
@@ -144,7 +144,7 @@ def _sizes(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
         lines = []
         for entry in entries:
             if entry.first is None:
-                lines.append([entry.label, why_missing(entry), *[NOTHING] * 5])
+                lines.append([entry.label, f"{MISSING}: {why_missing(entry)}", *[NOTHING] * 5])
                 continue
             mask = entry.first.row["mask"]
             lines.append(
@@ -166,7 +166,14 @@ def _memory(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
     for setting in settings_in(grid, jobs):
         entries = gather(jobs, grid, setting)
         lines = [
-            [entry.label, *(_memory_cells(entry) if entry.found else [why_missing(entry), NOTHING, NOTHING])]
+            [
+                entry.label,
+                *(
+                    _memory_cells(entry)
+                    if entry.found
+                    else [f"{MISSING}: {why_missing(entry)}", NOTHING, NOTHING]
+                ),
+            ]
             for entry in entries
         ]
         missing = {at for at, entry in enumerate(entries) if not entry.found}
@@ -202,7 +209,17 @@ def _validity_lines(entry: Entry) -> tuple[list[list[str]], set[int]]:
     if entry.first is None:
         epochs = ", ".join(str(epoch) for epoch in config.test_epochs) if config else "?"
         pair = [f"{value:.4f}" if value else NOTHING for value in known]
-        return [[f"listed: {epochs}", why_missing(entry), pair[0], NOTHING, MISSING, pair[1], NOTHING]], {0}
+        return [
+            [
+                f"listed: {epochs}",
+                f"{MISSING}: {why_missing(entry)}",
+                pair[0],
+                NOTHING,
+                MISSING,
+                pair[1],
+                NOTHING,
+            ]
+        ], {0}
     curve = [
         (str(event["epoch"]), event["test_curve"])
         for event in entry.first.events()
