@@ -98,8 +98,8 @@ def _overview(grid: Grid, jobs: Sequence[Job]) -> Table:
         if not done:
             table.missing.add(at)
     table.notes.append(
-        "Places are by NDCG@20 among what is there. Dense and DHE, whose size is not the setting's, have none. A place that one "
-        "seed gives is no claim."
+        "Places are by NDCG@20 among what is there. Dense and DHE, whose size is not the setting's, have none. A place "
+        "that one seed gives is no claim."
     )
     return table
 
