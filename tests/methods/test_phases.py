@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from method_toy import block_source, config_of
 
-from sparserec.methods import Context, Moment, Phase, PhaseResult
+from sparserec.methods import METHODS, Context, Moment, Phase, PhaseResult
 from sparserec.methods.base import Method
 from sparserec.methods.magnitude import Magnitude
 from sparserec.methods.pep import PEP
@@ -157,3 +157,32 @@ def test_probes_around_one_table_and_the_best_of_them(
 def test_tables_nobody_asks_for_are_deleted(whole: dict[str, Finished]) -> None:
     left = sorted(path.name for path in (whole["magnitude"].folder / "work").glob("phase-*"))
     assert left == ["phase-2.safetensors"]
+
+
+NEWER: dict[str, dict[str, Any]] = {
+    "cerp": {"threshold_rate": 2.0, "crossing": 0.4, "reward": 0.01},
+    "dhe": {"hashes": 8, "output_dims": [4, 8], "learning_rate": 0.01},
+    "set": {"drop_fraction": 0.5},
+    "gse": {"drop_fraction": 0.5, "explore_until": 1.0},
+}
+
+
+@pytest.mark.parametrize("method", NEWER)
+def test_newer_methods_resume_to_the_bit(method: str, tmp_path: Path) -> None:
+    """Stopped after the fifth step: codes and their reward, a network, a support, a sample that is being watched."""
+    config = config_of(
+        method,
+        recipe=SHORT | {"explorations": 3},
+        method_settings=NEWER[method],
+        checkpoint_every=2,
+        open_test=False,
+    )
+    whole = train_run(config, tmp_path / "whole", source=block_source())
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(StopRequested):
+        stop_at(patch, METHODS[method][0], 5)
+        train_run(config, tmp_path / "again", source=block_source())
+    resumed = train_run(config, tmp_path / "again", source=block_source(), resume=True)
+    left, right = ([one | {"ledger": None} for one in events(run.folder)] for run in (resumed, whole))
+    assert left == right  # but for the ledger: the largest batch is known of the steps since the stop only
+    for name, array in whole.table.state().items():
+        np.testing.assert_array_equal(resumed.table.state()[name], array, err_msg=name)

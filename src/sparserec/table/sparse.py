@@ -57,6 +57,7 @@ class SparseTable(BlockWise):
         self.cohorts = Cohorts()
         self.candidates: Candidates | None = None
         self.watched: Watched | None = None
+        self.most_watched = 0  # entries of the largest sample so far: it is gone when the ledger is read
 
     @classmethod
     def create(cls, shape: Shape, support: list[np.ndarray], initial: InitialValues) -> SparseTable:
@@ -137,6 +138,7 @@ class SparseTable(BlockWise):
             flat = np.concatenate(positions).astype(np.int32)
             bounds = np.cumsum([0] + [len(block) for block in positions])
             self.watched = Watched(flat, bounds, np.zeros(len(flat), np.float32))
+            self.most_watched = max(self.most_watched, len(flat))
 
     def change_support(
         self, keep: np.ndarray, grown: list[np.ndarray], step: int, values: np.ndarray | None = None
@@ -209,6 +211,8 @@ class SparseTable(BlockWise):
             state["candidates.rows"] = self.candidates.rows
             state["candidates.accumulated"] = self.candidates.accumulated
             state["candidates.cumulative"] = np.array([self.candidates.cumulative], np.uint8)
+        if self.most_watched:
+            state["most_watched"] = np.array([self.most_watched])
         if self.watched is not None:  # its gradient is written by the next step before anyone reads it
             state["candidates.watched"], state["candidates.bounds"] = (
                 self.watched.positions,
@@ -226,6 +230,7 @@ class SparseTable(BlockWise):
         self.bounds = state["bounds"].copy()
         self.cohorts = Cohorts([int(birth) for birth in state["births"]])
         self.candidates = self.watched = None
+        self.most_watched = int(state.get("most_watched", [0])[0])
         if "candidates.watched" in state:
             self.watch(np.split(state["candidates.watched"], state["candidates.bounds"][1:-1]))
         if "candidates.rows" in state:
@@ -241,15 +246,14 @@ class SparseTable(BlockWise):
         return table
 
     def ledger(self) -> Ledger:
-        held, watched = self.candidates, self.watched
+        held = self.candidates
         rows = 0 if held is None else held.rows.nbytes + held.accumulated.nbytes
         return {
             "positions": self.positions.nbytes,
             "values": self.values.nbytes,
             "moments": self.first.nbytes + self.second.nbytes,
             "ages": self.ages.nbytes,
-            "accumulated": rows
-            + (0 if watched is None else watched.positions.nbytes + watched.gradient.nbytes),
+            "accumulated": rows + 8 * self.most_watched,
         }
 
     def counted_numbers(self) -> int:
@@ -257,7 +261,7 @@ class SparseTable(BlockWise):
         is one: K + card(A u S) + card(S). A gradient of the last batch alone is not kept twice."""
         held = self.candidates
         if held is None:
-            return 2 * self.parameters() + (0 if self.watched is None else len(self.watched.positions))
+            return 2 * self.parameters() + self.most_watched
         sizes = self.row_sizes()
         sizes[held.rows] = self.shape.dim
         summed = held.accumulated.size if held.cumulative else 0
