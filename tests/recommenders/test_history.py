@@ -70,7 +70,8 @@ def slow_loss(matrix: torch.Tensor, base: History, users: np.ndarray) -> torch.T
         own = torch.zeros(len(unit), dtype=torch.float64)
         own[items] = weights * unit[items].square().sum(1)
         losses.append(-torch.log_softmax(scores - own, 0)[items].mean())
-    return torch.stack(losses).mean()
+    of_users = TRAIN.user_counts()[users] ** settings.user_exponent
+    return torch.stack(losses) @ torch.from_numpy(of_users / of_users.sum())
 
 
 def slow_gradient(matrix: np.ndarray, base: History) -> tuple[float, np.ndarray]:
@@ -80,7 +81,11 @@ def slow_gradient(matrix: np.ndarray, base: History) -> tuple[float, np.ndarray]
     return loss.item(), np.nan_to_num(leaf.grad.numpy())
 
 
-SETTINGS = [{}, {"temperature": 0.7, "item_exponent": 0.5}, {"history_dropout": 0.4}]
+SETTINGS = [
+    {"user_exponent": 0.0},
+    {"temperature": 0.7, "item_exponent": 0.5},
+    {"history_dropout": 0.4, "user_exponent": 1.0},
+]
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

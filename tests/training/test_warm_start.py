@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +84,20 @@ def test_old_entries_keep_value_and_moments_and_a_new_row_follows_its_neighbour(
     }  # fmt: skip
     assert table.cohorts.births == [-100, 0]
     assert table.ages[table.values == 3.0].tolist() in ([0, 1], [1, 0])
+
+
+def test_where_there_are_items_only_a_new_one_follows_those_it_shares_users_with() -> None:
+    grown = log([(1, 7), (1, 9), (2, 8)], [1, 2], [8, 7, 9])
+    assert matched_rows(grown, OLD, user_rows=False).tolist() == [1, 0, -1]
+    old = sparse(Shape(0, 2, 4, 4), {(0, 1): 3.0, (0, 2): 0.5, (1, 0): 1.0})
+    table = SparseTable(Shape(0, 3, 4, 4), [np.empty(0, np.int32)], np.empty(0, np.float32))
+    here = replace(context(grown, 4, 0.34), user_rows=False)
+    report = continue_table(table, old, matched_rows(grown, OLD, user_rows=False), here, steps=100)
+    # K = round(.34 * 3 * 4) = 4, one of them for item 9, which shares user 1 with item 7: strongest in column 1.
+    assert {cell: values[0] for cell, values in cells_of(table).items()} == {
+        (0, 0): 1.0, (1, 1): 3.0, (1, 2): 0.5, (2, 1): 3.0,
+    }  # fmt: skip
+    assert (report["matched"], report["new_users"], report["new_items"]) == (2, 0, 1)
 
 
 def test_the_smallest_go_when_there_is_less_room() -> None:

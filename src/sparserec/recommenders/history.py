@@ -1,7 +1,7 @@
 """history: a user is the items they have. Item vectors are the only parameters, and users have no rows.
 
     u = |H|^-1/2 * sum_{i in H} degree_i^-e z_i,   score of j = u . z_j / temperature,   |z_j| = 1
-    loss = mean over users of the mean over i in H of -log softmax_j(score)_i
+    loss = mean over users, weighted |H|^w, of the mean over i in H of -log softmax_j(score)_i
 
 over all items j, where the score of an item of H leaves its own share out: an item must be found from the others. The
 same formula makes the vector of a user who was not trained. It stands between EASE (Steck, WWW 2019) and ELSA (Vancura
@@ -27,6 +27,8 @@ class HistorySettings(Settings):
     """
     item_exponent: float = Field(0.1, ge=0, le=1)
     """Weight of an item in a history: its number of users to minus this. The graph's normalisation would be .5."""
+    user_exponent: float = Field(0.5, ge=0, le=1)
+    """Weight of a user in the loss: the size of their history to this power. 0: users weigh the same, 1: pairs do."""
     history_dropout: float = Field(0.0, ge=0, lt=1)
     """Share of a history left out of the user's vector in a training step; it is still to be predicted."""
     users_per_batch: int | None = Field(None, ge=1)

@@ -18,7 +18,7 @@ DROPOUT, SAMPLE = 31, 32  # purposes, so that draws from one seed are independen
 class HistoryBatch:
     """Pairs of the batch's users sorted by item, and the items of the softmax, which hold all of the pairs'."""
 
-    n_users: int
+    users: np.ndarray  # float32 (users,) weight of each user in the loss; they sum to 1
     items: np.ndarray  # int32 (pairs,) ascending
     owners: np.ndarray  # int32 (pairs,) whose pair it is, as a place in the batch
     weights: (
@@ -28,6 +28,10 @@ class HistoryBatch:
     softmax: np.ndarray  # int32 (n,) ascending
     odds: np.ndarray  # float32 (n,) how many items each one of the softmax stands for
     starts: np.ndarray  # int32 (n + 1,) where the pairs of each item of the softmax begin
+
+    @property
+    def n_users(self) -> int:
+        return len(self.users)
 
 
 class Histories:
@@ -55,13 +59,15 @@ class Histories:
         if settings.history_dropout:
             key = key_of(self.seed, DROPOUT, step)
             _drop(weights, users[owners], items, key, settings.history_dropout)  # type: ignore[arg-type]
-        targets = np.repeat((1.0 / (sizes * len(users))).astype(np.float32), sizes)
+        of_users = sizes.astype(np.float64) ** settings.user_exponent
+        of_users = (of_users / of_users.sum()).astype(np.float32)
+        targets = np.repeat(of_users / sizes.astype(np.float32), sizes)
         order = np.argsort(items, kind="stable")
         items = items[order]
         softmax, odds = self._sample(items, step) if self.sampled else self._all
         starts = np.append(np.searchsorted(items, softmax), len(items)).astype(np.int32)
         return HistoryBatch(
-            len(users), items, owners[order], weights[order], targets[order], softmax, odds, starts
+            of_users, items, owners[order], weights[order], targets[order], softmax, odds, starts
         )
 
     def _sample(self, items: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:

@@ -43,12 +43,13 @@ def dense_gradient(table: Table, batch: HistoryBatch) -> tuple[float, torch.Tens
     for _, part, shares in _shares(rows, users, batch, own, tops):
         sums += shares.sum(1)
         slopes.addmm_(shares, part)
-    value = float((sums.log() + tops).double().mean() - (targets * scores).double().sum())
-    sums.mul_(batch.n_users).reciprocal_()
-    slopes.mul_(sums[:, None]).index_add_(0, owners, liked * -targets[:, None])
+    of_users = torch.from_numpy(batch.users)
+    value = float((of_users * (sums.log() + tops)).double().sum() - (targets * scores).double().sum())
+    parts = of_users / sums
+    slopes.mul_(parts[:, None]).index_add_(0, owners, liked * -targets[:, None])
     gradient = torch.zeros_like(rows)
     for (places, pairs), _, shares in _shares(rows, users, batch, own, tops):
-        shares.mul_(sums[:, None])
+        shares.mul_(parts[:, None])
         shares[owners[pairs], pair_columns(batch, places, pairs)] -= targets[pairs]
         gradient[torch.from_numpy(batch.softmax[places]).long()] = shares.T @ users
     gradient.index_add_(0, items, slopes[owners] * weights[:, None])

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import float32, int32, njit, prange
 from numba.extending import intrinsic
 
-CHUNKS = 16
+CHUNKS = 8
 """Stretches of items that are summed by themselves."""
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 """What lets the compiler use vector instructions; not-a-number stays what it is, so that a broken training shows."""

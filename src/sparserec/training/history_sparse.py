@@ -43,8 +43,8 @@ class SparseHistory:
         tops = _tops(vectors, scores, batch.owners)
         pairs = batch.softmax, batch.odds, batch.starts, batch.owners, own
         sums, slopes = self._sum(batch, pairs, entries, vectors, tops)
-        value = float(np.mean(np.log(sums) + tops) - np.sum(batch.targets * scores, dtype=np.float64))
-        shares = (1.0 / (sums * batch.n_users)).astype(np.float32)
+        value = float(batch.users @ (np.log(sums) + tops) - np.sum(batch.targets * scores, dtype=np.float64))
+        shares = (batch.users / sums).astype(np.float32)
         slopes *= shares
         _make_users(batch.items, batch.owners, -batch.targets, *entries, slopes)
         gradient = np.zeros(len(table.values), np.float32)
