@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sys
 from collections.abc import Iterator
@@ -30,6 +31,37 @@ def write_text(path: Path, text: str) -> None:
     """Write a small text file atomically."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def file_hash(path: Path) -> str:
+    """SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def file_lock(path: Path) -> Iterator[int | None]:
+    """Hold a lock, or yield the process that holds it. The kernel lets go of a lock whose owner ends, however it ends.
+
+    Where the system has no such locks everybody gets it.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield None
+        return
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield int(os.read(descriptor, 32) or 0)
+            return
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        yield None
+    finally:
+        os.close(descriptor)
 
 
 def cache_folder() -> Path:

@@ -128,7 +128,9 @@ def test_an_exported_file_answers_nearly_as_the_run_does(
     score = {item["id"]: item["score"] for item in run["items"]}
     for item in file["items"]:
         assert int(item["id"][4:]) % 3 == 1
-        assert item["score"] == pytest.approx(score.get(item["id"], item["score"]), rel=0.05)
+        # the graph of a full file is the whole log, that of the run its train part
+        near = 0.05 if mode == "items" else 0.25
+        assert item["score"] == pytest.approx(score.get(item["id"], item["score"]), rel=near)
         assert {part["id"] for part in item["explanation"]["contributions"]} == {"shop1", "shop4", "shop7"}
     near = ask("similar", exported[mode], "--item", "shop3", "--k", "4")
     assert {int(item["id"][4:]) % 3 for item in near["items"]} == {0}

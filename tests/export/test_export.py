@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,16 +12,27 @@ import torch
 
 from sparserec import device
 from sparserec.data import read_source
-from sparserec.errors import SettingError
+from sparserec.errors import RunError, SettingError
 from sparserec.evaluation import top_items
 from sparserec.export import ExportOptions, export_run
-from sparserec.recommenders import RECOMMENDERS
+from sparserec.export.choose import Point, by_preference, candidates, smallest_good
+from sparserec.recommenders import RECOMMENDERS, graph_of
 from sparserec.runs.train import train_run
 from sparserec.runs.trained import Trained, open_run
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import Recipe
 from sparserec.units import parse_size
-from sparserec.vectors import Encoding, Neighbours, as_read, fold_in_users, make_vectors, user_history
+from sparserec.vectors import (
+    Encoding,
+    Neighbours,
+    as_read,
+    encode,
+    encoded_quality,
+    fold_in_users,
+    made_quality,
+    make_vectors,
+    user_history,
+)
 
 N_USERS, N_ITEMS = 60, 45
 
@@ -64,9 +76,10 @@ def assert_full_equals_evaluator(run: Trained, path: Path, bits: int) -> None:
     """Top-10 of every user from the file = ranking by the training side on the same quantised values."""
     export_run(run, path, full_options(bits=bits))
     model = device.load(path)
-    vectors = make_vectors(run.recommender, run.graph, run.table.quantised(bits))
+    known = run.split.everything()
+    vectors = make_vectors(run.recommender, graph_of(run.recommender, known), run.table.quantised(bits))
     users = np.arange(run.split.n_users, dtype=np.int32)
-    seen = [(run.split.train.offsets(), run.split.train.items)]
+    seen = [(known.offsets(), known.items)]
     items = torch.from_numpy(np.ascontiguousarray(vectors.items))
     expected = top_items(lambda ids: torch.from_numpy(vectors.users[ids]), items, users, 10, seen)
     scores = vectors.users @ vectors.items.T
@@ -209,7 +222,7 @@ def test_fold_in_with_self_loops(tmp_path: Path) -> None:
 def test_full_is_refused_without_saying_whose_data(plain: Trained, tmp_path: Path) -> None:
     with pytest.raises(SettingError, match="every user") as caught:
         export_run(plain, tmp_path / "m.srec", ExportOptions(mode="full"))
-    assert "--include-everyones-history" in str(caught.value)
+    assert "`include_everyones_history`" in str(caught.value)
     assert not (tmp_path / "m.srec").exists()
 
 
@@ -221,19 +234,105 @@ def test_items_file_holds_no_interactions(plain: Trained, tmp_path: Path) -> Non
     assert device.load(tmp_path / "m.srec").card()["mode"] == "items"
 
 
-def test_budget_takes_the_best_that_fits(plain: Trained, tmp_path: Path) -> None:
-    loose = export_run(plain, tmp_path / "a.srec", ExportOptions(budget=100_000))
-    assert loose.model_bytes < loose.bytes <= 100_000
-    best = max(point["quality"]["folded"]["ndcg@20"] for point in loose.curve)
-    chosen = [
-        p for p in loose.curve if all(p[k] == loose.encoding[k] for k in ("kind", "bits", "keep", "fold"))
+def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: Path) -> None:
+    """And against measuring every encoding that a file without budget may have, where more is asked for."""
+    report = export_run(plain, tmp_path / "a.srec", ExportOptions())
+    vectors = make_vectors(plain.recommender, plain.graph, plain.table)
+    enough = 0.99 * report.quality["float"]["folded"]["ndcg@20"]
+    assert report.quality["file"]["folded"]["ndcg@20"] >= enough
+    bound = export_run(plain, tmp_path / "b.srec", ExportOptions(budget=100_000))
+    assert bound.encoding == report.encoding
+    scores = {}
+    for one in candidates(vectors):
+        if one.kind in ("int", "gaps"):
+            made = encode(vectors, one)
+            scores[one] = (
+                made.nbytes,
+                made_quality(vectors, made, plain.split, plain.split.valid)["folded"]["ndcg@20"],
+            )
+    needed = max(score for _, score in scores.values())
+    least = min(size for size, score in scores.values() if score >= needed)
+    assert least > min(size for size, _ in scores.values()), "nothing to choose between"
+    found = by_preference(smallest_good(vectors, plain.split, 0, needed, True), needed)[0]
+    assert found.score >= needed and found.bytes <= 1.2 * least
+    assert (found.bytes, found.score) == scores[found.encoding]
+
+
+def test_order_of_preference_by_hand() -> None:
+    """Good enough: the smallest first; then the best first."""
+    scores = {100: 0.20, 200: 0.35, 300: 0.34, 400: 0.495, 500: 0.50, 600: 0.49}
+    points = [
+        Point(Encoding(keep=size), size, {"folded": {"ndcg@20": found}}) for size, found in scores.items()
     ]
-    assert chosen[0]["quality"]["folded"]["ndcg@20"] == best
-    sizes = sorted(point["bytes"] for point in loose.curve)
-    tight = export_run(plain, tmp_path / "b.srec", ExportOptions(budget=sizes[len(sizes) // 2]))
-    assert tight.bytes <= sizes[len(sizes) // 2]
-    with pytest.raises(SettingError, match="smallest file has"):
+    assert [point.bytes for point in by_preference(points, 0.99 * 0.5)] == [400, 500, 600, 200, 300, 100]
+
+
+def test_a_budget_is_kept_or_refused(plain: Trained, tmp_path: Path) -> None:
+    loose = export_run(plain, tmp_path / "a.srec", ExportOptions(budget=100_000))
+    budget = loose.bytes + 800
+    assert export_run(plain, tmp_path / "b.srec", ExportOptions(budget=budget)).bytes <= budget
+    with pytest.raises(SettingError, match="smallest file has") as caught:
         export_run(plain, tmp_path / "c.srec", ExportOptions(budget=500))
+    assert "titles and tags" not in str(caught.value), "this run has none to leave out"
+
+
+def test_full_takes_four_bits_only_where_they_lose_nothing(plain: Trained, tmp_path: Path) -> None:
+    report = export_run(plain, tmp_path / "m.srec", full_options())
+    quality = [
+        encoded_quality(
+            make_vectors(plain.recommender, plain.graph, table), None, plain.split, plain.split.valid
+        )["trained"]["ndcg@20"]
+        for table in (plain.table, plain.table.quantised(4))
+    ]
+    assert report.encoding["bits"] == (4 if quality[1] >= 0.99 * quality[0] else 8)
+
+
+@pytest.mark.parametrize("mode", ["full", "personal"])
+def test_nothing_the_user_has_is_recommended(plain: Trained, tmp_path: Path, mode: str) -> None:
+    known, ids = plain.split.everything(), plain.split.train.item_ids
+    for user in (3, 17, 40):
+        name = plain.split.train.user_ids.external([user])[0]
+        options = full_options() if mode == "full" else ExportOptions(mode="personal", user=name)
+        export_run(plain, tmp_path / f"{user}.srec", options)
+        answer = device.load(tmp_path / f"{user}.srec").recommend(user=name, k=N_ITEMS)
+        own = set(known.items[known.users == user].tolist())
+        assert len(own) > len(plain.split.train.items[plain.split.train.users == user])
+        assert set(ids.index_of([one.id for one in answer]).tolist()) == set(range(N_ITEMS)) - own
+
+
+def test_without_a_validation_part_the_test_part_stays_closed(tmp_path: Path) -> None:
+    pairs = [(u, i) for u in range(30) for i in range(25) if (u + i) % 3 == 0]
+    held_out = [pair for pair in pairs if sum(pair) % 4 == 0]
+    source = read_source(train=[pair for pair in pairs if pair not in held_out], test=held_out)
+    config = RunConfig(
+        protocol="public-full", method="static", dim=8, density=0.5, recipe=Recipe(epochs=1, batch_size=50)
+    )
+    train_run(config, tmp_path / "run", source=source)
+    run = open_run(tmp_path / "run")
+    hidden = replace(run, split=replace(run.split, test=run.split.test.select(run.split.test.users < 0)))
+    reports = [export_run(one, tmp_path / "m.srec", ExportOptions()) for one in (run, hidden)]
+    assert reports[0] == reports[1], "what the test part holds must not matter"
+    assert reports[0].quality == {} and reports[0].measured_on is None
+    assert open_run(tmp_path / "run").record.times_opened == 1
+
+
+def test_a_file_without_users_is_not_measured_on_trained_users(plain: Trained, tmp_path: Path) -> None:
+    report = export_run(plain, tmp_path / "m.srec", ExportOptions())
+    assert set(report.quality["file"]) == set(report.quality["float"]) == {"folded"}
+    full = export_run(plain, tmp_path / "f.srec", full_options())
+    assert set(full.quality["file"]) == {"trained", "folded"}
+
+
+def test_where_a_file_cannot_be_written(plain: Trained, tmp_path: Path) -> None:
+    with pytest.raises(SettingError, match="is a folder; name the file"):
+        export_run(plain, tmp_path, ExportOptions())
+    with pytest.raises(SettingError, match="there is no folder"):
+        export_run(plain, tmp_path / "no" / "such" / "m.srec", ExportOptions())
+    assert not (tmp_path / "no").exists()
+    with pytest.raises(RunError, match="cannot write"):
+        export_run(plain, Path("/proc/model.srec"), ExportOptions())
+    with pytest.raises(SettingError, match="keep 0"):
+        export_run(plain, tmp_path / "m.srec", ExportOptions(encoding=Encoding(8, 0, "own")))
 
 
 def test_rare_items_are_left_out(plain: Trained, tmp_path: Path) -> None:
@@ -255,7 +354,8 @@ def test_personal_file_scores_that_user_with_the_trained_vector(plain: Trained, 
     scores = vectors.users[5] @ items.T
     answer = device.load(tmp_path / "m.srec").recommend(user=user, k=6)
     found = plain.split.train.item_ids.index_of([one.id for one in answer])
-    scores[plain.split.train.items[plain.split.train.users == 5]] = -np.inf
+    known = plain.split.everything()
+    scores[known.items[known.users == 5]] = -np.inf
     np.testing.assert_allclose(scores[found], np.sort(scores)[::-1][:6], rtol=1e-3, atol=1e-5)
 
 

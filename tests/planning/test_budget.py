@@ -43,7 +43,7 @@ def shipped(choice: Choice, source: Source) -> int:
                 ModelParts("items", "lightgcn", weight, score=table, degree=train.item_counts(), **names)
             )
         )
-    rows = train.n_users + train.n_items
+    rows, known = train.n_users + train.n_items, split.everything()
     flat = np.sort(rng.choice(rows * choice.dim, round(choice.density * rows * choice.dim), replace=False))
     starts = np.concatenate([[0], np.cumsum(np.bincount(flat // choice.dim, minlength=rows))])
     entries = SparseRows(
@@ -56,7 +56,7 @@ def shipped(choice: Choice, source: Source) -> int:
                 "lightgcn",
                 weight,
                 layer0=encode_table(entries, choice.bits),
-                edges=(train.users, train.items),
+                edges=(known.users, known.items),
                 users=train.n_users,
                 item_norm=np.ones(train.n_items),
                 user_ids=train.user_ids.external().tolist(),

@@ -38,10 +38,10 @@ def blocks(n_users: int = 90, n_items: int = 60, groups: int = 6, seed: int = 0)
     return read_source(block_pairs(n_users, n_items, groups, seed))
 
 
-def train_smaller(folder: Path) -> None:
+def train_smaller(folder: Path, **changes: object) -> None:
     """A run on the log of `blocks()` before its last users, items and some other pairs were there."""
     pairs = [(user, item) for user, item in block_pairs(90, 60, 6, 0) if user < 80 and item < 54]
-    train_run(small_config(), folder, source=read_source(pairs[::2] + pairs[1::4]))
+    train_run(small_config(**changes), folder, source=read_source(pairs[::2] + pairs[1::4]))
 
 
 def small_config(**changes: object) -> RunConfig:

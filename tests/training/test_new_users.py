@@ -81,7 +81,7 @@ def test_new_users_are_served_far_better_than_by_popularity(run: Trained, tmp_pa
     report = export_run(run, tmp_path / "m.srec", ExportOptions(encoding=Encoding(8, 24, "own")))
     new = {stage: groups[NEW_USERS]["ndcg@20"] for stage, groups in report.quality.items()}
     assert new["float"] > 2 * new["popularity"] and new["file"] > 0.9 * new["float"]
-    assert {"trained", "folded", NEW_USERS} == set(report.quality["file"]) and report.measured_on == "valid"
+    assert {"folded", NEW_USERS} == set(report.quality["file"]) and report.measured_on == "valid"
     float_test = run.record["test"]["float"]
     assert report.quality["float"][NEW_USERS]["recall@20"] == pytest.approx(float_test["recall@20"])
     assert set(run.record["export"]) == {"encoding", "bytes", "folded"}
@@ -119,7 +119,7 @@ def test_a_search_leaves_them_closed(tmp_path: Path) -> None:
     run = open_run(tmp_path / "run")
     assert run.record["test"] == {} and run.record["export"] is None
     report = export_run(run, tmp_path / "m.srec", ExportOptions())
-    assert NEW_USERS not in report.quality["file"] and report.quality["file"]["trained"]
+    assert NEW_USERS not in report.quality["file"] and report.quality["file"]["folded"]
 
 
 def test_what_is_given_is_not_recommended_again(folder: Path, run: Trained) -> None:

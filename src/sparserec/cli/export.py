@@ -27,22 +27,22 @@ def export(
     ] = None,
     mode: Annotated[str, typer.Option(help="items, full or personal.")] = "items",
     budget: Annotated[
-        Optional[str], typer.Option(help="Largest file, such as 1MB: the best encoding that fits is chosen.")
+        Optional[str],
+        typer.Option(help="Largest file, such as 1MB: the best that fits, if the chosen one does not."),
     ] = None,
     encoding: Annotated[
-        str, typer.Option(help="int, gaps, prefix, codes or neighbours, when no budget chooses.")
-    ] = "int",
-    bits: Annotated[
-        Optional[int], typer.Option(help="Of an entry, 1 to 8 (int: 4 or 8), when no budget chooses.")
+        Optional[str],
+        typer.Option(help="int, gaps, prefix, codes or neighbours; chosen when none of these four is given."),
     ] = None,
+    bits: Annotated[Optional[int], typer.Option(help="Of an entry, 1 to 8 (int: 4 or 8).")] = None,
     keep: Annotated[
-        Optional[int],
-        typer.Option(help="Entries, axes, bytes of codes or neighbours of an item, when no budget chooses."),
+        Optional[int], typer.Option(min=1, help="Entries, axes, bytes of codes or neighbours of an item.")
     ] = None,
-    fold: Annotated[
-        str, typer.Option("--fold-in", help="own or shared fold-in table, when no budget chooses.")
-    ] = "shared",
-    min_users: Annotated[int, typer.Option(help="Leave out items that fewer users chose.")] = 1,
+    fold: Annotated[Optional[str], typer.Option("--fold-in", help="own or shared fold-in table.")] = None,
+    min_users: Annotated[int, typer.Option(min=0, help="Leave out items that fewer users chose.")] = 1,
+    titles: Annotated[
+        bool, typer.Option("--titles/--no-titles", help="Whether titles and tags go into the file.")
+    ] = True,
     user: Annotated[Optional[str], typer.Option(help="Whose vector a personal file holds.")] = None,
     metadata: options.Metadata = None,
     page: Annotated[Optional[Path], typer.Option(help="Also write a self-contained HTML page.")] = None,
@@ -60,26 +60,28 @@ def export(
     from sparserec.cli.options import check_choice
     from sparserec.data import read_item_info
     from sparserec.export import ExportOptions, check_colour, export_run
-    from sparserec.runs import open_run
+    from sparserec.runs import open_final, open_run
     from sparserec.units import parse_size
     from sparserec.vectors import DEFAULT, KINDS, Encoding
 
     check_choice("mode", mode, ("items", "full", "personal"))
-    check_choice("fold-in", fold, ("own", "shared"))
-    check_choice("encoding", encoding, KINDS)
+    check_choice("fold-in", fold, (None, "own", "shared"))
+    check_choice("encoding", encoding, (None, *KINDS))
     check_choice("bits", bits, (None, *range(1, 9)))
     if page_color is not None:
         check_colour(page_color)
-    trained = open_run(run)
+    trained, final = open_run(run), open_final(run)
     path = out or trained.folder.device_file
+    named = any(one is not None for one in (encoding, bits, keep, fold))
+    kind, folding = encoding or DEFAULT.kind, fold or DEFAULT.fold
+    exact = Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, folding, kind)  # type: ignore[arg-type]
     wanted = ExportOptions(
-        mode=mode, budget=parse_size(budget) if budget else None,  # type: ignore[arg-type]
-        encoding=Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, fold, encoding), bits=bits or 8,  # type: ignore[arg-type]
-        min_users=min_users, include_everyones_history=include_everyones_history, user=user,
+        mode=mode, budget=parse_size(budget) if budget else None, encoding=exact if named else None, bits=bits,  # type: ignore[arg-type]
+        min_users=min_users, titles=titles, include_everyones_history=include_everyones_history, user=user,
     )  # fmt: skip
-    info = read_item_info(metadata, trained.split.train.item_ids) if metadata else None
-    report = export_run(trained, path, wanted, info, quiet)
-    if report.curve:
+    info = read_item_info(metadata, (final or trained).split.train.item_ids) if metadata else None
+    report = export_run(trained, path, wanted, info, quiet, final)
+    if report.curve and report.quality:
         from sparserec.cli.printing import warn
         from sparserec.export import draw_curve
         from sparserec.plots import NoPlotsError
@@ -92,44 +94,66 @@ def export(
         from sparserec.export import write_page
 
         write_page(page, path, page_title, page_color)
-    print(json.dumps({**asdict(report), "path": str(path)})) if as_json else _print(report, page)
+    if as_json:
+        typer.echo(json.dumps({**asdict(report), "path": str(path)}))
+        return
+    _print(report, page)
+    if info is not None and info.said:
+        typer.echo(info.said)
 
 
 def _print(report: ExportReport, page: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from sparserec.export import NEW_USERS
     from sparserec.units import show_bytes
+    from sparserec.vectors import Encoding
 
     console = Console()
-    table = Table(
-        title=f"{report.path}: mode {report.mode}, {show_bytes(report.bytes)}", title_justify="left"
-    )
-    for name in ("", "users", "Recall@20", "NDCG@20"):
-        table.add_column(name, justify="right" if "@" in name else "left")
-    for stage, groups in report.quality.items():
-        for users, metrics in groups.items():
-            table.add_row(stage, users, f"{metrics['recall@20']:.4f}", f"{metrics['ndcg@20']:.4f}")
-    console.print(table)
-    if NEW_USERS in report.quality["file"]:
-        console.print(
-            f"{NEW_USERS}: held out whole, folded in from four fifths of their history and tested on the rest; "
-            "the other "
-            "rows are users of the training, on their validation part. Compare each with popularity for the same users"
-        )
+    label = f"int{report.encoding['bits']}" if report.mode == "full" else Encoding(**report.encoding).label
+    console.print(f"{report.path}: mode {report.mode}, {show_bytes(report.bytes)}, {label}", highlight=False)
+    if report.quality:
+        table = Table(title="measured on the validation part", title_justify="left")
+        for name in ("", "users", "Recall@20", "NDCG@20"):
+            table.add_column(name, justify="right" if "@" in name else "left")
+        for stage, groups in report.quality.items():
+            for users, metrics in groups.items():
+                table.add_row(stage, users, f"{metrics['recall@20']:.4f}", f"{metrics['ndcg@20']:.4f}")
+        console.print(table)
+    for line in _remarks(report):
+        console.print(line, highlight=False)
     console.print(
         "bytes: " + ", ".join(f"{name} {show_bytes(size)}" for name, size in report.sections.items())
     )
     console.print(f"without ids, titles, tags and golden queries: {show_bytes(report.model_bytes)}")
-    if report.dropped_items:
-        console.print(
-            f"{report.dropped_items:,} items with too few users were left out, {report.items:,} kept"
-        )
     if report.curve:
         _print_curve(report, console)
     if page:
         console.print(f"page: {page}")
+
+
+def _remarks(report: ExportReport) -> list[str]:
+    """What the figures do not say by themselves."""
+    from sparserec.export import NEW_USERS
+
+    remarks = []
+    if not report.quality:
+        remarks.append("not measured: this run has no validation part, and its test part stays closed")
+    if NEW_USERS in report.quality.get("file", {}):
+        remarks.append(
+            f"{NEW_USERS}: held out whole, folded in from four fifths of their history and measured on the test part, "
+            "which the run's record counts as an opening. Compare each row with popularity for the same users"
+        )
+    remarks.append(
+        "final: the file holds a model trained on all that is known; the figures are those of the one measured before"
+        if report.final
+        else "not final: the file holds a model trained on the train part only; train with --final to ship all"
+    )
+    if report.dropped_items:
+        remarks.append(
+            f"{report.dropped_items:,} items with too few users were left out, {report.items:,} kept"
+        )
+    return remarks
 
 
 def _print_curve(report: ExportReport, console: object) -> None:
@@ -137,14 +161,13 @@ def _print_curve(report: ExportReport, console: object) -> None:
 
     from sparserec.units import show_bytes
 
-    table = Table(title="size and quality on validation users (NDCG@20)", title_justify="left")
-    for name in ("size", "encoding", "bits", "kept", "fold-in", "trained users", "folded-in users", ""):
+    table = Table(title="size and quality on the validation part, users folded in", title_justify="left")
+    for name in ("size", "encoding", "bits", "kept", "fold-in", "NDCG@20", ""):
         table.add_column(name, justify="right")
     for row in sorted(report.curve, key=lambda row: row["bytes"]):
         chosen = all(row[name] == value for name, value in report.encoding.items())
-        groups = (row["quality"].get(group) for group in ("trained", "folded"))
-        quality = [f"{group['ndcg@20']:.4f}" if group else "" for group in groups]
+        quality = f"{row['quality']['folded']['ndcg@20']:.4f}"
         settings = (row["kind"], str(row["bits"]), str(row["keep"]), row["fold"])
-        table.add_row(show_bytes(row["bytes"]), *settings, *quality, "<- chosen" if chosen else "")
+        table.add_row(show_bytes(row["bytes"]), *settings, quality, "<- chosen" if chosen else "")
     console.print(table)  # type: ignore[attr-defined]
     console.print(f"figure: {report.path.with_suffix('.curve.png')}")  # type: ignore[attr-defined]

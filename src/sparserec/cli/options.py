@@ -67,6 +67,7 @@ RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
 READING = ("user_col", "item_col", "rating_col", "time_col", "min_rating", "core")
 SETTINGS = {
     **{name: name for name in ("data", "base", "method", "density", "dim", "like", "preset", "protocol", "seed")},
+    "final": "final",
     "epochs": "recipe.epochs", "recipe": "recipe.preset", **{name: f"read.{name}" for name in READING},
 }  # fmt: skip
 """Where the value of each parameter goes in the settings."""
@@ -129,8 +130,14 @@ def typed_reading(context: typer.Context) -> dict[str, Any]:
     return {name: context.params[name] for name in READING if context.params.get(name) is not None}
 
 
-_FLAGS = ("user_col", "item_col", "rating_col", "time_col", "min_rating")
-_SETTINGS = {"header": "--set read.header=true"}
+_FLAGS = (
+    "user_col", "item_col", "rating_col", "time_col", "min_rating", "budget", "keep", "min_users", "user", "threads",
+    "include_everyones_history", "page_color", "dim", "protocol", "force", "resume", "dense_run",
+)  # fmt: skip
+_SPELLED = {
+    "header": "--set read.header=true", "titles=false": "--no-titles", "folder": "--run", "warm": "--from",
+    "final": "--final",
+}  # fmt: skip
 
 
 def as_typed(message: str) -> str:
@@ -138,9 +145,9 @@ def as_typed(message: str) -> str:
 
     def typed(found: re.Match[str]) -> str:
         name = found[1]
-        return f"--{name.replace('_', '-')}" if name in _FLAGS else _SETTINGS.get(name, found[0])
+        return f"--{name.replace('_', '-')}" if name in _FLAGS else _SPELLED.get(name, found[0])
 
-    return re.sub(r"`(\w+)`", typed, message)
+    return re.sub(r"`([\w=]+)`", typed, message)
 
 
 def id_list(text: str | None, option: str) -> list[str] | None:

@@ -34,6 +34,12 @@ def train(
         Optional[Path],
         typer.Option(help="A finished run of method dense: magnitude and lottery begin after it."),
     ] = None,
+    final: Annotated[
+        Optional[bool],
+        typer.Option(
+            "--final", help="Then train once more on everything, as long as validation chose: to ship."
+        ),
+    ] = None,
     metadata: options.Metadata = None,
     most_nmf_work: options.MostNmfWork = None,
     force: Annotated[bool, typer.Option("--force", help="Train even if memory will not suffice.")] = False,
@@ -48,7 +54,7 @@ def train(
     from sparserec.errors import SettingError
     from sparserec.planning import PlanOptions
     from sparserec.process import use_threads
-    from sparserec.runs import Input, open_dense_run, open_warm_start, train_run
+    from sparserec.runs import Input, RunFolder, open_dense_run, open_warm_start, train_run
     from sparserec.training import resolve_config
 
     wanted = PlanOptions.of(budget, mode, most_nmf_work, force)
@@ -60,7 +66,11 @@ def train(
         if old is not None
         else None
     )
+    if resume and run_dir is not None and RunFolder(run_dir).begun:
+        inherited = RunFolder(run_dir).read_config().model_dump(mode="json")
     settings = resolve_config(*options.typed_settings(context), inherited)
+    if "data" not in settings.model_fields_set and not as_json:
+        typer.echo("no data named: training on the built-in sample, a year of visits in a made-up city")
     use_threads(threads)
     given = Input(settings.data, data_dir, metadata)
     start = open_dense_run(dense_run) if dense_run is not None else old

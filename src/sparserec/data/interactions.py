@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -159,6 +160,22 @@ class Interactions:
         for numbers in (users, items):
             digest.update(np.ascontiguousarray(numbers, "<i4").data)
         return digest.hexdigest()
+
+
+def join(parts: Sequence[Interactions]) -> Interactions:
+    """Parts over the same users and items as one; times stay only where every part has them."""
+    if len(parts) == 1:
+        return parts[0]
+    times = [part.timestamps for part in parts if part.timestamps is not None]
+    first = parts[0]
+    return Interactions.from_codes(
+        np.concatenate([part.users for part in parts]),
+        np.concatenate([part.items for part in parts]),
+        first.user_ids,
+        first.item_ids,
+        np.concatenate(times) if len(times) == len(parts) else None,
+        first.item_info,
+    )
 
 
 def _encode(values: Any, ids: IdMap | None, side: str) -> tuple[np.ndarray, IdMap]:

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
-from sparserec.data.interactions import Interactions, ItemInfo
+from sparserec.data.interactions import Interactions, ItemInfo, join
 
 
 @dataclass(frozen=True)
@@ -80,20 +78,7 @@ class Source:
 
     def merged(self) -> Interactions:
         """All parts as one."""
-        parts = list(self.parts.values())
-        if len(parts) == 1:
-            return self.train
-        timed = all(part.timestamps is not None for part in parts)
-        return Interactions.from_codes(
-            np.concatenate([part.users for part in parts]),
-            np.concatenate([part.items for part in parts]),
-            self.train.user_ids,
-            self.train.item_ids,
-            np.concatenate([part.timestamps for part in parts if part.timestamps is not None])
-            if timed
-            else None,
-            self.train.item_info,
-        )
+        return join(list(self.parts.values()))
 
     def with_item_info(self, item_info: ItemInfo | None) -> Source:
         """The same source with names for the items; its report says where they are from."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparserec.data.errors import ProtocolError
-from sparserec.data.interactions import Interactions
+from sparserec.data.interactions import Interactions, join
 from sparserec.data.source import Source
 
 Parts = tuple[Interactions, ...]
@@ -54,6 +54,11 @@ class Split:
     def known_at_test(self) -> tuple[Interactions, ...]:
         """What is hidden besides train when the test part is measured."""
         return (self.valid,) if self.given is None else (self.valid, self.given)
+
+    def everything(self) -> Interactions:
+        """All that is known of the users, whatever part it was put in."""
+        given = () if self.given is None else (self.given,)
+        return join([part for part in (self.train, self.valid, self.test, *given) if len(part)])
 
     def relabel(self, user_order: np.ndarray, item_order: np.ndarray) -> Split:
         """Renumber users and items in all parts; see Interactions.relabel."""

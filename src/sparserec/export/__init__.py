@@ -8,7 +8,8 @@ from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.export.figures import draw_curve
-    from sparserec.export.file import NEW_USERS, ExportOptions, ExportReport, export_run
+    from sparserec.export.file import ExportOptions, ExportReport, export_run
+    from sparserec.export.measured import NEW_USERS
     from sparserec.export.page import write_page
     from sparserec.export.page_colour import check_colour
 
@@ -16,7 +17,8 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "figures": ("draw_curve",),
-        "file": ("NEW_USERS", "ExportOptions", "ExportReport", "export_run"),
+        "file": ("ExportOptions", "ExportReport", "export_run"),
+        "measured": ("NEW_USERS",),
         "page": ("write_page",),
         "page_colour": ("check_colour",),
     },

@@ -1,8 +1,9 @@
-"""Choosing an encoding for a byte budget by measured validation quality, and the whole curve."""
+"""Choosing an encoding by validation quality: the smallest file that loses next to nothing, or the best that fits."""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ from sparserec.vectors import (
     Neighbours,
     Vectors,
     encode,
+    encoded_quality,
     made_quality,
     some_users,
 )
@@ -24,6 +26,8 @@ KEEPS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 CODE_BYTES = (4, 8, 12, 16, 24, 32, 48)
 LISTS = (5, 10, 20, 30, 50, 100, 200)
 USERS_TO_CHOOSE_BY = 5000
+GOOD_ENOUGH = 0.99
+"""Share of the float vectors' quality that a file keeps unless a budget forbids it."""
 SMALLEST_SHARE, LARGEST_SHARE = 0.15, 1.3
 """Of the budget: encodings whose size is foreseen outside are not measured."""
 
@@ -98,10 +102,6 @@ def size_quality_curve(
     """Size and validation quality of the encodings about as large as the budget; `overhead` is what else a
     file holds.
     """
-    if len(split.valid) == 0:
-        raise SettingError(
-            "choosing by quality needs a validation part, and this run's split has none; name an encoding instead"
-        )
     truth = some_users(split.valid, USERS_TO_CHOOSE_BY)
     options = [
         one
@@ -118,11 +118,51 @@ def size_quality_curve(
     return points
 
 
-def best_within(points: list[Point], budget: int, overhead: int, smallest: int) -> Point:
-    """The best point; a budget below the smallest file says what the least is and what takes the room."""
-    if not points:
-        raise SettingError(
-            f"no encoding fits in {budget:,} bytes: the smallest file has {smallest:,}, of which {overhead:,} are ids, "
-            "titles, degrees and header; raise --budget, drop titles, or drop rare items with --min-users"
-        )
-    return max(points, key=lambda point: (point.score, -point.bytes))
+def good_score(vectors: Vectors, split: Split) -> float:
+    """The score at which a file counts as good as the float vectors, of the users that choose."""
+    found = encoded_quality(vectors, None, split, some_users(split.valid, USERS_TO_CHOOSE_BY))
+    return GOOD_ENOUGH * found["folded"]["ndcg@20"]
+
+
+def smallest_good(vectors: Vectors, split: Split, overhead: int, needed: float, quiet: bool) -> list[Point]:
+    """Points among which the smallest good one is: in each family of encodings, more entries are taken to be better.
+
+    So the fewest that are good enough are found by halving, and what is larger than a good one already found is not
+    measured. Only entries, in their two ways to be written: axes, codes and neighbours are for tight budgets.
+    """
+    truth = some_users(split.valid, USERS_TO_CHOOSE_BY)
+    families: dict[tuple[Any, ...], list[Encoding]] = {}
+    for one in candidates(vectors):
+        if one.kind in ("int", "gaps"):
+            families.setdefault((one.kind, one.bits, one.fold), []).append(one)
+    points: list[Point] = []
+
+    def good(encoding: Encoding) -> bool:
+        best = min((point.bytes for point in points if point.score >= needed), default=None)
+        if best is not None and foreseen_bytes(vectors, encoding) + overhead >= LARGEST_SHARE * best:
+            return True  # too large to be wanted: look at fewer entries
+        made = encode(vectors, encoding)
+        points.append(Point(encoding, made.nbytes + overhead, made_quality(vectors, made, split, truth)))
+        return points[-1].score >= needed
+
+    with progress("measuring encodings", len(families), quiet) as bar:
+        for name, family in families.items():
+            bisect_left(family, True, key=good)
+            bar.advance(1, " ".join(map(str, name)))
+    return points
+
+
+def by_preference(points: list[Point], needed: float) -> list[Point]:
+    """Those that are good enough, the smallest first; then the others, the best first."""
+    good = sorted((point for point in points if point.score >= needed), key=lambda point: point.bytes)
+    rest = (point for point in points if point.score < needed)
+    return good + sorted(rest, key=lambda point: (-point.score, point.bytes))
+
+
+def nothing_fits(budget: int, overhead: int, smallest: int, titled: bool) -> SettingError:
+    """Says what the least is, what takes the room, and what can be done about it."""
+    advice = ", leave titles and tags out (`titles=false`)" if titled else ""
+    return SettingError(
+        f"no encoding fits in {budget:,} bytes: the smallest file has {smallest:,}, of which {overhead:,} are ids, "
+        f"titles, degrees and header; raise the `budget`{advice}, or leave rare items out with `min_users`"
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparserec.data import IdMap, ItemInfo
+from sparserec.data import IdMap, Interactions, ItemInfo
 from sparserec.device import FoldIn, ModelParts
 from sparserec.errors import SettingError
 from sparserec.recommenders import History
@@ -24,7 +24,7 @@ def kept_items(run: Trained, min_users: int) -> np.ndarray:
     kept = order[run.split.train.item_counts()[order] >= min_users]
     if len(kept) == 0:
         raise SettingError(
-            f"--min-users {min_users} leaves no item; the most popular one has "
+            f"`min_users` {min_users} leaves no item; the most popular one has "
             f"{run.split.train.item_counts().max()} users"
         )
     return kept
@@ -55,11 +55,12 @@ def item_parts(
 def personal_parts(
     parts: ModelParts, run: Trained, vectors: Vectors, made: EncodedVectors, items: np.ndarray, user: Any
 ) -> ModelParts:
-    """Mode `personal`: the items and one user's own vector and history."""
+    """Mode `personal`: the items and one user's own vector, and all that is known of them, which is not suggested."""
     index = int(run.split.train.user_ids.index_of([user])[0])
     if index < 0:
-        raise SettingError(f"--user {user!r}: not in this run")
-    seen = run.split.train.items[run.split.train.users == index]
+        raise SettingError(f"`user` {user!r}: not in this run")
+    known_pairs = run.split.everything()
+    seen = known_pairs.items[known_pairs.users == index]
     place = np.full(run.split.n_items, -1)
     place[items] = np.arange(len(items))
     seen = place[seen]
@@ -82,17 +83,24 @@ def id_order(ids: IdMap) -> np.ndarray:
 
 
 def full_parts(
-    run: Trained, vectors: Vectors, bits: int, info: ItemInfo | None, card: dict[str, Any]
+    run: Trained,
+    known: Interactions,
+    vectors: Vectors,
+    bits: int,
+    info: ItemInfo | None,
+    card: dict[str, Any],
 ) -> ModelParts:
-    """Mode `full`: the layer-0 table and everybody's history; exact for known users."""
-    train = run.split.train
-    users, items = id_order(train.user_ids), id_order(train.item_ids)
-    renamed = train.relabel(users, items)
-    rows = np.concatenate([users, items + train.n_users])
+    """Mode `full`: the layer-0 table and everybody's history; exact for known users.
+
+    `known` is the graph, and what is not recommended again; `vectors` were made with it.
+    """
+    users, items = id_order(known.user_ids), id_order(known.item_ids)
+    renamed = known.relabel(users, items)
+    rows = np.concatenate([users, items + known.n_users])
     return ModelParts(
         mode="full", base=run.config.base, weight=np.asarray(run.recommender.taps[0]),
         self_loops=run.recommender.self_loops, layer0=run.table.encoded(rows, bits),
-        edges=(renamed.users, renamed.items), users=train.n_users,
+        edges=(renamed.users, renamed.items), users=known.n_users,
         item_norm=np.linalg.norm(vectors.items[items], axis=1), item_ids=_ids(renamed.item_ids),
         user_ids=_ids(renamed.user_ids), **_names(info, items), card=card,
     )  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,10 +11,21 @@ import numpy as np
 
 from sparserec.data import ItemInfo
 from sparserec.device import Model, ModelParts, model_bytes, write_model
-from sparserec.errors import SettingError
-from sparserec.export.choose import Encoder, Point, best_within, size_quality_curve
+from sparserec.errors import RunError, SettingError
+from sparserec.export.choose import (
+    GOOD_ENOUGH,
+    Encoder,
+    Point,
+    by_preference,
+    good_score,
+    nothing_fits,
+    size_quality_curve,
+    smallest_good,
+)
 from sparserec.export.contents import full_parts, item_parts, kept_items, personal_parts
-from sparserec.runs import Trained
+from sparserec.export.measured import Quality, file_quality
+from sparserec.recommenders import graph_of
+from sparserec.runs import Trained, count_opening
 from sparserec.vectors import (
     DEFAULT,
     EncodedLists,
@@ -21,10 +33,7 @@ from sparserec.vectors import (
     Encoding,
     Vectors,
     encoded_quality,
-    made_quality,
     make_vectors,
-    new_user_quality,
-    popularity_quality,
 )
 
 ROOM_FOR_METRICS = 768
@@ -33,10 +42,8 @@ ROOM_FOR_METRICS = 768
 NAMES = ("item ids", "user ids", "titles", "tags")
 """Sections of a file that say what things are called, and nothing of the model."""
 
-NEW_USERS = "new users"
-"""The group of users who were held out whole, in the measured quality."""
-
 Mode = Literal["items", "full", "personal"]
+Made = EncodedVectors | EncodedLists
 
 
 @dataclass(frozen=True)
@@ -45,11 +52,14 @@ class ExportOptions:
 
     mode: Mode = "items"
     budget: int | None = None
-    """Largest file in bytes; the best encoding that fits is chosen by validation quality."""
-    encoding: Encoding = DEFAULT
-    bits: int = 8
-    """Of the layer-0 table in mode full."""
+    """Largest file in bytes."""
+    encoding: Encoding | None = None
+    """None chooses on validation: the smallest file within 1 % of float, or the best that fits where none does."""
+    bits: int | None = None
+    """Of the layer-0 table in mode full; None chooses as above."""
     min_users: int = 1
+    titles: bool = True
+    """Whether titles and tags go into the file."""
     include_everyones_history: bool = False
     """Mode full holds every user's interactions; it is refused unless this is set."""
     user: Any = None
@@ -67,52 +77,47 @@ class ExportReport:
     """The same without ids, titles, tags and golden queries: what sizes of models are compared by."""
     encoding: dict[str, Any]
     sections: dict[str, int]
-    quality: dict[str, dict[str, dict[str, float]]]
+    quality: Quality
+    """Of the model that was trained on the train part; see `final`."""
     curve: list[dict[str, Any]]
-    measured_on: str
-    """Part of the split; `new users`, of a split that holds users out whole, are always measured on the test part."""
+    measured_on: str | None
+    """Part of the split; None where there is no validation part, because the test part stays closed."""
     items: int
     dropped_items: int
+    final: bool
+    """Whether the file holds a model trained on all that is known, chosen and measured before on a part of it."""
 
 
 def export_run(
-    run: Trained, path: Path, options: ExportOptions, info: ItemInfo | None = None, quiet: bool = True
+    run: Trained,
+    path: Path,
+    options: ExportOptions,
+    info: ItemInfo | None = None,
+    quiet: bool = True,
+    final: Trained | None = None,
 ) -> ExportReport:
-    """Write a device file and measure it on the run's validation part (the test part where there is no validation)."""
-    _refuse_disclosure(options)
-    if options.mode == "full" and not run.recommender.user_rows:
-        raise SettingError(
-            f"mode full holds the rows of users, and {run.config.base} has none: mode items serves every user exactly"
-        )
-    info = info or run.split.train.item_info
-    vectors = make_vectors(run.recommender, run.graph, run.table)
-    items = kept_items(run, options.min_users if options.mode != "full" else 0)
-    card = _card(run)
-    curve: list[Point] = []
-    encoding = options.encoding
-    made: EncodedVectors | EncodedLists | None = None
-    if options.mode == "full":
-        parts = _full_within(run, vectors, options, info, card)
-        encoding = Encoding(parts.layer0.bits if parts.layer0 else options.bits, run.table.shape.dim, "own")
-    else:
-        if options.budget is not None:
-            encoding, curve = _choose(run, vectors, options, items, info, card, quiet)
-        made = _encoded(vectors, encoding, items)
-        parts = item_parts(run, made, items, info, card)
-        if options.mode == "personal":
-            if isinstance(made, EncodedLists):
-                raise SettingError(
-                    "mode personal holds a user's vector, and neighbours have none: mode items serves it"
-                )
-            parts = personal_parts(parts, run, vectors, made, items, options.user)
-    quality = _quality(run, vectors, made, encoding, items)
+    """Write a device file, and measure on the run's validation part what it is worth.
+
+    `final` is the same run trained once more on everything, and what is written then; `info` names its items. The
+    encoding is chosen and the quality measured with the run that has not seen the validation part.
+    """
+    _check(run, path, options)
+    job = _Job(run, final or run, options, info, quiet)
+    encoding, parts, curve = job.full() if options.mode == "full" else job.items()
+    made = None if options.mode == "full" else job.encoded(job.vectors, encoding, job.measured_items)
+    quality, opened = file_quality(run, job.vectors, options.mode, made, encoding, job.measured_items)
     parts.card["metrics"] = quality
-    model: Model = write_model(path, parts)
+    try:
+        model: Model = write_model(path, parts)
+    except OSError as error:
+        raise RunError(f"{path}: cannot write ({error.strerror or error}); nothing was changed") from None
     model.self_test()
+    if opened:
+        count_opening(run)
     return ExportReport(
         path, parts.mode, path.stat().st_size, _model_bytes(model), asdict(encoding), model.card()["sections"], quality,
-        [point.row() for point in curve], "valid" if len(run.split.valid) else "test", len(items),
-        run.split.n_items - len(items),
+        [point.row() for point in curve], "valid" if len(run.split.valid) else None, len(job.kept),
+        run.split.n_items - len(job.kept), final is not None,
     )  # fmt: skip
 
 
@@ -122,85 +127,161 @@ def _model_bytes(model: Model) -> int:
     return int(card["bytes"] - names - len(model.container.metadata["golden"].encode()))
 
 
-def _refuse_disclosure(options: ExportOptions) -> None:
+def _check(run: Trained, path: Path, options: ExportOptions) -> None:
+    """Refuse what cannot or must not be written before anything is computed."""
+    if path.is_dir():
+        raise SettingError(f"{path}: is a folder; name the file to write, for example {path / 'model.srec'}")
+    if not path.absolute().parent.is_dir():
+        raise SettingError(f"{path}: there is no folder {path.parent}; make it first")
     if options.mode == "full" and not options.include_everyones_history:
         raise SettingError(
-            "mode full puts the interaction history of every user into the file, and anyone who has the file "
-            "can read it; "
-            "if that is what you want, say so with --include-everyones-history. Mode items holds no interaction list"
+            "mode full puts the interaction history of every user into the file, and anyone who has the file can "
+            "read it; if that is what you want, say so with `include_everyones_history`. Mode items holds no "
+            "interaction list"
+        )
+    if options.mode == "full" and not run.recommender.user_rows:
+        raise SettingError(
+            f"mode full holds the rows of users, and {run.config.base} has none: mode items serves every user exactly"
         )
     if options.mode == "personal" and options.user is None:
-        raise SettingError("mode personal needs --user: whose vector the file is to hold")
+        raise SettingError("mode personal needs a `user`: whose vector the file is to hold")
+    if options.encoding is not None:
+        options.encoding.check(run.table.shape.dim)
+    if options.min_users < 0:
+        raise SettingError(f"`min_users` {options.min_users}: must not be negative")
 
 
-def _choose(
-    run: Trained, vectors: Vectors, options: ExportOptions, items: np.ndarray, info: ItemInfo | None,
-    card: dict[str, Any], quiet: bool,
-) -> tuple[Encoding, list[Point]]:  # fmt: skip
-    assert options.budget is not None
-    smallest = _encoded(vectors, Encoding(2, min(8, vectors.items.shape[1]), "shared", "gaps"), items)
-    room = {**card, "metrics": " " * ROOM_FOR_METRICS}
-    least = len(model_bytes(item_parts(run, smallest, items, info, room)))
-    overhead = least - smallest.nbytes
-    scale = len(items) / run.split.n_items  # the curve is measured on all items; dropped ones take no bytes
-    curve = size_quality_curve(
-        vectors, run.split, overhead, int(options.budget / scale), quiet, options.mode == "personal"
-    )
-    fitting = [p for p in curve if (p.bytes - overhead) * scale + overhead <= options.budget]
-    return best_within(fitting, options.budget, overhead, least).encoding, curve
+@dataclass(frozen=True, eq=False)
+class _Job:
+    """One export: `run` chooses and is measured, `shipped` goes into the file."""
 
+    run: Trained
+    shipped: Trained
+    options: ExportOptions
+    given_info: ItemInfo | None
+    quiet: bool
 
-def _encoded(vectors: Vectors, encoding: Encoding, items: np.ndarray) -> EncodedVectors | EncodedLists:
-    """The tables of the kept items."""
-    kept = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
-    if encoding.kind == "neighbours" and len(kept.fold) > 1:
-        raise SettingError("neighbours cannot hold a recommender with self-loops: choose another encoding")
-    return Encoder(kept, encoding.keep)(encoding)
+    @property
+    def info(self) -> ItemInfo | None:
+        return (self.given_info or self.shipped.split.train.item_info) if self.options.titles else None
 
+    @cached_property
+    def vectors(self) -> Vectors:
+        return make_vectors(self.run.recommender, self.run.graph, self.run.table)
 
-def _full_within(
-    run: Trained, vectors: Vectors, options: ExportOptions, info: ItemInfo | None, card: dict[str, Any]
-) -> ModelParts:
-    """int8 where it fits the budget, else int4."""
-    for bits in (options.bits, 4) if options.budget is not None else (options.bits,):
-        parts = full_parts(run, vectors, bits, info, card)
-        size = len(model_bytes(parts)) + ROOM_FOR_METRICS
-        if options.budget is None or size <= options.budget:
+    @cached_property
+    def shipped_vectors(self) -> Vectors:
+        shipped = self.shipped
+        return self.vectors if shipped is self.run else make_vectors(
+            shipped.recommender, shipped.graph, shipped.table
+        )  # fmt: skip
+
+    @cached_property
+    def kept(self) -> np.ndarray:
+        """Items of the file, as the shipped model numbers them."""
+        return kept_items(self.shipped, self.options.min_users if self.options.mode != "full" else 0)
+
+    @cached_property
+    def measured_items(self) -> np.ndarray:
+        """The same items, as the measured model numbers them."""
+        ids = self.shipped.split.train.item_ids.external(self.kept)
+        return self.run.split.train.item_ids.index_of(ids)
+
+    def encoded(self, vectors: Vectors, encoding: Encoding, items: np.ndarray) -> Made:
+        """The tables of the kept items."""
+        kept = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
+        if vectors.fold[0] is vectors.items:  # the same table: one is enough in the file
+            kept = replace(kept, fold=(kept.items, *kept.fold[1:]))
+        if encoding.kind == "neighbours" and len(kept.fold) > 1:
+            raise SettingError(
+                "neighbours cannot hold a recommender with self-loops: choose another encoding"
+            )
+        return Encoder(kept, encoding.keep)(encoding)
+
+    def items(self) -> tuple[Encoding, ModelParts, list[Point]]:
+        """Modes items and personal."""
+        if self.options.encoding is not None or len(self.run.split.valid) == 0:
+            encoding = self.options.encoding or DEFAULT
+            parts = self._parts(encoding)
+            self._refuse_over_budget(_size(parts), encoding.label)
+            return encoding, parts, []
+        budget = self.options.budget
+        smallest = Encoding(2, min(8, self.shipped_vectors.items.shape[1]), "shared", "gaps")
+        least = _size(self._parts(smallest))
+        overhead = least - self.encoded(self.shipped_vectors, smallest, self.kept).nbytes
+        needed = good_score(self.vectors, self.run.split)
+        points = smallest_good(self.vectors, self.run.split, overhead, needed, self.quiet)
+        curve = [] if budget is None else self._curve(overhead, budget)
+        for point in by_preference([*points, *curve], needed):
+            parts = self._parts(point.encoding)
+            if budget is None or _size(parts) <= budget:
+                return point.encoding, parts, curve
+        assert budget is not None
+        raise nothing_fits(budget, overhead, least, self.info is not None)
+
+    def _curve(self, overhead: int, budget: int) -> list[Point]:
+        scale = len(self.kept) / self.run.split.n_items  # measured on all items; dropped ones take no bytes
+        personal = self.options.mode == "personal"
+        return size_quality_curve(
+            self.vectors, self.run.split, overhead, int(budget / scale), self.quiet, personal
+        )
+
+    def _parts(self, encoding: Encoding) -> ModelParts:
+        made = self.encoded(self.shipped_vectors, encoding, self.kept)
+        card = _card(self.run, self.shipped is not self.run)
+        parts = item_parts(self.shipped, made, self.kept, self.info, card)
+        if self.options.mode != "personal":
             return parts
-    raise SettingError(
-        f"mode full takes {size:,} bytes at int4, more than the budget of {options.budget:,}; lower the density"
-    )
+        if isinstance(made, EncodedLists):
+            raise SettingError(
+                "mode personal holds a user's vector, and neighbours have none: mode items serves it"
+            )
+        return personal_parts(parts, self.shipped, self.shipped_vectors, made, self.kept, self.options.user)
+
+    def full(self) -> tuple[Encoding, ModelParts, list[Point]]:
+        """Mode full: the graph is all that is known, so that nothing a user has is recommended to them.
+
+        On the sample, propagating over what became known after training made the test score higher, not lower.
+        """
+        shipped, same = self.shipped, self.shipped is self.run
+        known = shipped.split.everything()
+        vectors = make_vectors(shipped.recommender, graph_of(shipped.recommender, known), shipped.table)
+        for bits in self._bits_in_order():
+            parts = full_parts(shipped, known, vectors, bits, self.info, _card(self.run, not same))
+            size = _size(parts)
+            if self.options.budget is None or size <= self.options.budget:
+                return Encoding(bits, shipped.table.shape.dim, "own"), parts, []
+        self._refuse_over_budget(size, "mode full at int4")
+        raise AssertionError("the last size was over the budget")
+
+    def _bits_in_order(self) -> tuple[int, ...]:
+        """4 bits first where they are good enough; else 8, and 4 only where a budget asks for it."""
+        if self.options.bits is not None:
+            return (self.options.bits, 4) if self.options.budget is not None else (self.options.bits,)
+        if len(self.run.split.valid) and self._trained_score(4) >= GOOD_ENOUGH * self._trained_score(None):
+            return (4,)
+        return (8, 4) if self.options.budget is not None else (8,)
+
+    def _trained_score(self, bits: int | None) -> float:
+        table = self.run.table if bits is None else self.run.table.quantised(bits)
+        read = self.vectors if bits is None else make_vectors(self.run.recommender, self.run.graph, table)
+        found = encoded_quality(read, None, self.run.split, self.run.split.valid)
+        return found["trained"]["ndcg@20"]
+
+    def _refuse_over_budget(self, size: int, what: str) -> None:
+        if self.options.budget is not None and size > self.options.budget:
+            raise SettingError(
+                f"{what} takes {size:,} bytes, more than the `budget` of {self.options.budget:,}; raise it, or train "
+                "with a lower density"
+            )
 
 
-def _quality(
-    run: Trained,
-    vectors: Vectors,
-    made: EncodedVectors | EncodedLists | None,
-    encoding: Encoding,
-    items: np.ndarray,
-) -> dict[str, dict[str, dict[str, float]]]:
-    """float first, then as the file has it, for trained and folded-in users, and popularity.
-
-    Of a split that holds users out whole also for them, folded in from what is given; only they are test users.
-    """
-    at_test = len(run.split.valid) == 0
-    truth = run.split.test if at_test else run.split.valid
-    quality = {"float": encoded_quality(vectors, None, run.split, truth, at_test)}
-    if made is None:  # mode full
-        read = make_vectors(run.recommender, run.graph, run.table.quantised(encoding.bits))
-        quality["file"] = encoded_quality(read, None, run.split, truth, at_test)
-    else:
-        read = vectors
-        quality["file"] = made_quality(vectors, made, run.split, truth, at_test, items)
-    quality["popularity"] = {"all": popularity_quality(run.split, truth, at_test)}
-    if run.split.given is not None and run.config.open_test:  # a search leaves the test part closed
-        quality["float"][NEW_USERS] = new_user_quality(vectors, None, run.split)
-        quality["file"][NEW_USERS] = new_user_quality(read, made, run.split, items)
-        quality["popularity"][NEW_USERS] = popularity_quality(run.split, run.split.test, at_test=True)
-    return quality
+def _size(parts: ModelParts) -> int:
+    return len(model_bytes(parts)) + ROOM_FOR_METRICS
 
 
-def _card(run: Trained) -> dict[str, Any]:
+def _card(run: Trained, final: bool) -> dict[str, Any]:
+    """Where a file is from; its figures are those of the model that was trained on the train part."""
     record = run.record
     return {
         "producer": f"sparserec {record.environment['sparserec']}",
@@ -208,6 +289,7 @@ def _card(run: Trained) -> dict[str, Any]:
         "density": run.config.density,
         "config_sha": record.digest,
         "split": record.split.model_dump(),
+        "trained_on": "all that is known" if final else "the train part",
         "test": {
             name: {k: v for k, v in found.items() if "." not in k} for name, found in record.test.items()
         },

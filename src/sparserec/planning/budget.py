@@ -75,7 +75,9 @@ def row_bytes(dim: int, keep: int, bits: int) -> float:
 def choose(source: Source, target: Target, budget: int, protocol: str, dim: int | None = None) -> Choice:
     """Dimension and density for a file of at most `budget` bytes; `dim` fixes the dimension."""
     merged = source.merged()
-    share = train_share(protocol, {name: len(part) for name, part in source.parts.items()})
+    # the graph of a full file is all that is known; degrees are those of the train part
+    parts = {name: len(part) for name, part in source.parts.items()}
+    share = 1.0 if target == "full" else train_share(protocol, parts)
     fixed = fixed_sections(merged, merged.item_info, target, share)
     dims = DIMS if dim is None else (dim,)
     found = (
@@ -198,9 +200,7 @@ def _too_small(
     parts = ", ".join(
         f"{name} {show_bytes(size)}" for name, size in sorted(fixed.items(), key=lambda kv: -kv[1])
     )
-    advice = (
-        "leave titles and tags out" if "titles" in fixed else "use integer ids" if fixed["item ids"] else ""
-    )
+    advice = "" if data.item_ids.is_integer else "use whole numbers as item ids"
     other = ", or make the file for items, which needs no graph" if target == "full" else ""
     return (
         f"a budget of {show_bytes(budget)} is too small for a file of mode {target}: the least is {least:,} bytes "

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import cast, get_args
 
-from sparserec.data import Source
+from sparserec.data import Source, find_named
+from sparserec.data.splits import own_protocol
 from sparserec.errors import SettingError
 from sparserec.planning.budget import Choice, Target, choose
 from sparserec.planning.estimate import (
@@ -66,11 +68,14 @@ def plan_run(
 
     `usable` is the memory left; None asks the system. A warm start factorises nothing.
     """
-    notes: list[str] = []
+    config, notes = own_files(config, source)
     choice = None
     if options.budget is not None:
-        config, choice, notes = _choose(config, source, options.mode, options.budget)
+        config, choice, chosen = _choose(config, source, options.mode, options.budget)
+        notes += chosen
     sizes = Sizes.of_source(source, config.protocol)
+    if config.final:  # the second training holds all of it
+        sizes = replace(sizes, train=sizes.train + sizes.held_out)
     if factorises:
         config, shortened = limit_nmf(config, sizes, options.most_nmf_work)
         notes += [shortened] if shortened else []
@@ -78,6 +83,17 @@ def plan_run(
         found = estimate_run(config, sizes, timed=False, factorises=factorises)
         refuse_if_too_big(found, usable_bytes() if usable is None else usable)
     return Plan(config, tuple(notes), choice)
+
+
+def own_files(config: RunConfig, source: Source) -> tuple[RunConfig, list[str]]:
+    """Who brings a test file and names no protocol means that file; published sets are split as the paper does."""
+    if "protocol" in config.model_fields_set or own_protocol(source) == config.protocol:
+        return config, []
+    if find_named(config.data) is not None and not Path(config.data).exists():
+        return config, []
+    valid = "its own files" if source.valid is not None else "an eighth of each user's train for validation"
+    note = f"protocol files: the test file is the test set, with {valid}; `protocol` names another split"
+    return config.model_copy(update={"protocol": "files"}), [note]
 
 
 def _choose(

@@ -10,7 +10,7 @@ from sparserec.data import Interactions, Source, Split, find_named
 
 MERGING = {"resplit": 0.7, "temporal": 0.7, "new-users": 0.9 * 0.9}
 """Protocols that merge all parts, and the share of all interactions they train on."""
-OWN_TRAIN = {"public": 7 / 8, "public-full": 1.0, "files": 1.0}
+OWN_TRAIN = {"public": 7 / 8, "public-full": 1.0, "files": 7 / 8}
 """Protocols that keep the parts, and the share of the train part they train on."""
 NEW_USERS = 0.1
 """Share of users that `new-users` holds out whole."""
@@ -20,7 +20,8 @@ def train_share(protocol: str, parts: dict[str, int]) -> float:
     """The share of all interactions that a protocol trains on; `parts` counts those of each part."""
     if protocol in MERGING:
         return MERGING[protocol]
-    return OWN_TRAIN[protocol] * parts["train"] / max(sum(parts.values()), 1)
+    share = 1.0 if "valid" in parts else OWN_TRAIN[protocol]
+    return share * parts["train"] / max(sum(parts.values()), 1)
 
 
 @dataclass(frozen=True)

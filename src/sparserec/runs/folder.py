@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from sparserec.errors import RunError
-from sparserec.files import write_text
+from sparserec.files import file_hash, file_lock, write_text
 from sparserec.runs.record import Record, Recorder, environment
 from sparserec.training import RunConfig, differences
 
-CONFIG = "config.json"
+CONFIG, LOCK = "config.json", "lock"
+UNSEALED = {LOCK, "checksums.json", "model.srec"}
+"""Files that may change after a run has ended."""
 
 
 class RunFolder:
@@ -34,6 +38,7 @@ class RunFolder:
         self.work = self.path / "work"
         """Checkpoints: of use to a resumed training only."""
         self.device_file = self.path / "model.srec"
+        self.checksums = self.path / "checksums.json"
 
     @property
     def begun(self) -> bool:
@@ -43,25 +48,80 @@ class RunFolder:
     def finished(self) -> bool:
         return self.record.is_file()
 
-    def begin(self, config: RunConfig, resume: bool) -> None:
-        """Write down the settings, or see that they are those the run was begun with."""
+    @property
+    def final(self) -> RunFolder:
+        """The same model trained on everything: a run folder inside this one, without figures."""
+        return RunFolder(self.path / "final")
+
+    def done(self, config: RunConfig) -> bool:
+        """Whether nothing is left to train."""
+        return self.finished and (not config.final or self.final.finished)
+
+    def check(self, config: RunConfig, resume: bool) -> None:
+        """Refuse a folder that cannot be begun or continued with these settings; nothing is written."""
         if self.begun:
             before = self.read_config()
             if before.digest() != config.digest():
                 raise RunError(
                     f"{self.path}: holds a run with other settings ({differences(before, config)}); give the same ones "
-                    "to continue it, or choose another folder with --run"
+                    "to continue it, or choose another `folder`"
                 )
-            if self.finished:
+            if self.done(config):
                 raise RunError(f"{self.path}: this run is finished; its results are in {self.record}")
             if not resume:
                 raise RunError(
-                    f"{self.path}: holds an unfinished run; continue it with --resume or delete the folder"
+                    f"{self.path}: holds an unfinished run; continue it with `resume` or delete the folder"
                 )
-        elif self.path.exists() and any(self.path.iterdir()):
+        elif self.path.is_file():
+            raise RunError(f"{self.path}: is a file; choose another `folder`")
+        elif self.path.exists() and any(file.name != LOCK for file in self.path.iterdir()):
             raise RunError(f"{self.path}: exists and is not a run folder; choose another one")
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keep other processes from training into this folder; one that died lets go by dying.
+
+        A folder into which nothing was written is removed again.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        with file_lock(self.path / LOCK) as owner:
+            if owner is not None:
+                raise RunError(
+                    f"{self.path}: process {owner} is training into it; wait for it, or choose another"
+                )
+            try:
+                yield
+            finally:
+                if not self.begun:
+                    (self.path / LOCK).unlink(missing_ok=True)
+                    with suppress(OSError):
+                        self.path.rmdir()
+
+    def begin(self, config: RunConfig) -> None:
+        """Write down the settings."""
         write_text(self.config, json.dumps(config.model_dump(mode="json"), indent=1))
         write_text(self.environment, json.dumps(environment(), indent=1))
+
+    def seal(self) -> None:
+        """Write down the hash of every file, so that a damaged one is noticed when the run is opened."""
+        files = (file for file in sorted(self.path.iterdir()) if file.is_file() and file.name not in UNSEALED)
+        write_text(self.checksums, json.dumps({file.name: file_hash(file) for file in files}, indent=1))
+
+    def verify(self, *names: str) -> None:
+        """See that files are what they were when the run ended; all of them unless some are named.
+
+        Runs of older versions have no hashes, and cannot be checked.
+        """
+        if not self.checksums.is_file():
+            return
+        for name, expected in _read_json(self.checksums).items():
+            if names and name not in names:
+                continue
+            file = self.path / name
+            if not file.is_file():
+                raise RunError(f"{file}: is missing; copy it back, or train again")
+            if file_hash(file) != expected:
+                raise RunError(f"{file}: damaged, it is not what the run wrote; copy it back, or train again")
 
     def read_config(self) -> RunConfig:
         """The configuration a run was started with."""
@@ -77,13 +137,16 @@ class RunFolder:
         if not self.finished:
             raise RunError(
                 f"{self.path}: this run is not finished (it has no {self.record.name}); "
-                f"continue it with `sparserec train --resume --run {self.path}` and the settings it was started with"
+                f"continue it with `sparserec train --resume --run {self.path}`"
             )
         return Record.parse(_read_json(self.record), str(self.record))
 
     def write_record(self, record: Record) -> None:
         """The last thing a run does."""
         write_text(self.record, json.dumps(record.as_dict(), indent=1))
+        if self.checksums.is_file():  # a finished run that says more about itself
+            hashes = _read_json(self.checksums) | {self.record.name: file_hash(self.record)}
+            write_text(self.checksums, json.dumps(hashes, indent=1))
 
     def read_events(self) -> list[dict[str, Any]]:
         """What happened so far."""

@@ -86,9 +86,14 @@ def measure_again(run: Trained) -> dict[str, dict[str, float]]:
             f"{run.folder.path}: the split of this run has no test part, so there is nothing to measure"
         )
     found = measure_test(run.table, _measure(run))
+    count_opening(run)
+    return metrics_of(found)
+
+
+def count_opening(run: Trained) -> None:
+    """Write down in the run's record that its test part was opened once more."""
     run.record.test_opened_again.append(now())
     run.folder.write_record(run.record)
-    return metrics_of(found)
 
 
 def _measure(run: Trained) -> Callable[[Table], Evaluation]:

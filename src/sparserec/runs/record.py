@@ -60,6 +60,16 @@ class PhaseRecord(BaseModel):
     steps: int = 0
 
 
+class FinalRecord(BaseModel):
+    """The training on everything that followed the measured one. Nothing was left to measure it on."""
+
+    interactions: int
+    epochs: list[PhaseRecord]
+    parameters: int
+    steps: int
+    seconds: Seconds
+
+
 class Record(BaseModel):
     """What a finished run says about itself: everything that traces a number of a table to where it came from."""
 
@@ -106,7 +116,9 @@ class Record(BaseModel):
     search: list[dict[str, Any]] | None = None
     """Settings that were tried on the validation set, with their score."""
     export: dict[str, Any] | None = None
-    """Size and quality of the file that `export` writes by default."""
+    """Size and quality of a small file: the encoding that `export` begins with."""
+    final: FinalRecord | None = None
+    """Of the model in the folder `final`, which is what is shipped; all other figures are of the measured one."""
 
     def __getitem__(self, name: str) -> Any:
         """A field as JSON has it: `record["test"]["float"]["ndcg@20"]`."""

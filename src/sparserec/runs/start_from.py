@@ -20,11 +20,12 @@ from typing import Any
 import numpy as np
 
 from sparserec.data import IdMap, Interactions, Source, Split, split_interactions
+from sparserec.data.interactions import join
 from sparserec.errors import RunError, SettingError
 from sparserec.exploration import Factors, NmfInfo
 from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, make_method
 from sparserec.runs.continued_table import continue_table
-from sparserec.runs.trained import Trained, open_run
+from sparserec.runs.trained import Trained, open_final, open_run
 from sparserec.settings import Settings
 from sparserec.table import Table
 from sparserec.training import FirstTraining, Order, RunConfig, Start, differences
@@ -45,26 +46,30 @@ class DenseRun(Start):
         """Refuse a run that is not what the method would have trained itself."""
         if not make_method(config.method, config.method_settings).begins_dense:
             raise SettingError(
-                f"--dense-run: {config.method} does not begin with a dense training; leave the option out"
+                f"`dense_run`: {config.method} does not begin with a dense training; leave the option out"
+            )
+        if config.final:
+            raise SettingError(
+                "`dense_run`: that run has not seen everything, so it cannot be a `final` one's first"
             )
         same = config.model_copy(update={name: getattr(self.config, name) for name in MAY_DIFFER})
         if same.digest() != self.config.digest():
-            raise SettingError(f"--dense-run: that run has other settings ({differences(self.config, same)})")
+            raise SettingError(f"`dense_run`: that run has other settings ({differences(self.config, same)})")
         return config
 
     def split(self, source: Source, config: RunConfig) -> tuple[Source, Split]:
         """Refuse a run on other data under the same name."""
         source, split = super().split(source, config)
         if split.hash != self.split_hash:
-            raise SettingError("--dense-run: that run was trained on other data, or on another split of it")
+            raise SettingError("`dense_run`: that run was trained on other data, or on another split of it")
         return source, split
 
 
 def open_dense_run(folder: Path) -> DenseRun:
     """A finished run of method `dense`."""
-    run = _opened(folder, "--dense-run")
+    run = _opened(folder, "`dense_run`")
     if run.config.method != "dense":
-        raise SettingError(f"--dense-run {folder}: holds method {run.config.method}, not dense")
+        raise SettingError(f"`dense_run` {folder}: holds method {run.config.method}, not dense")
     record = run.record
     training = FirstTraining(
         PhaseResult(**record.epochs[0].model_dump()), run.folder.model, record.seconds.train, record.steps,
@@ -87,7 +92,13 @@ class WarmStart(Start):
     run: Trained
     identity: str
     """Hash of its model file: part of the new run's configuration."""
+    final: Trained | None = None
+    """The old run's model trained on everything: what the new one's final training goes on from."""
     factorises: bool = False
+
+    def for_final(self) -> Start:
+        """The measured training must not begin from what has seen its test part; the final one may."""
+        return self if self.final is None else replace(self, run=self.final)
 
     def inherited(
         self, base: str | None = None, method: str | None = None, budget: bool = False
@@ -107,17 +118,16 @@ class WarmStart(Start):
         """The new run's configuration; what cannot be continued is refused before any data is read."""
         old = self.run.config
         if config.base != old.base:
-            raise SettingError(f"--from: that run trained {old.base}, this one is to train {config.base}")
+            raise SettingError(f"`warm`: that run trained {old.base}, this one is to train {config.base}")
         if config.dim != old.dim:
             raise SettingError(
-                f"--from: that run has {old.dim} columns, this one is to have {config.dim}; leave --dim out or "
-                f"say {old.dim}"
+                f"`warm`: that run has {old.dim} columns, this one is to have {config.dim}; leave `dim` out or say "
+                f"{old.dim}"
             )
         if config.protocol == "new-users":
             raise SettingError(
-                "--from: protocol new-users measures users nothing was trained on, but that run may have "
-                "trained on them; "
-                "name another --protocol, or train from scratch"
+                "`warm`: protocol new-users measures users nothing was trained on, but that run may have trained on "
+                "them; name another `protocol`, or train from scratch"
             )
         return config.model_copy(update={"start_from": self.identity})
 
@@ -148,8 +158,9 @@ class WarmStart(Start):
 
 def open_warm_start(folder: Path) -> WarmStart:
     """Read a finished run to go on from."""
-    run = _opened(folder, "--from")
-    return WarmStart(run, hashlib.sha256(run.folder.model.read_bytes()).hexdigest()[:16])
+    run = _opened(folder, "`warm`")
+    identity = hashlib.sha256(run.folder.model.read_bytes()).hexdigest()[:16]
+    return WarmStart(run, identity, open_final(folder))
 
 
 @dataclass
@@ -268,12 +279,6 @@ def _keep_trained(old: Split, split: Split) -> tuple[Split, int]:
     moved = int(sum(mask.sum() for mask in leaked))
     if not moved:
         return split, 0
-    joined = [train, *(part.select(mask) for part, mask in zip(held_out, leaked))]
-    times = [part.timestamps for part in joined if part.timestamps is not None]
-    whole = Interactions.from_codes(
-        np.concatenate([part.users for part in joined]), np.concatenate([part.items for part in joined]),
-        train.user_ids, train.item_ids, np.concatenate(times) if len(times) == len(joined) else None,
-        train.item_info,
-    )  # fmt: skip
+    whole = join([train, *(part.select(mask) for part, mask in zip(held_out, leaked))])
     valid, test = (part.select(~mask) for part, mask in zip(held_out, leaked))
     return Split.of(whole, valid, test, split.protocol, split.seed), moved

@@ -8,19 +8,20 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sparserec.data import Source, read_item_info, read_source, resolve
+from sparserec.data import ReadReport, Source, read_item_info, read_source, resolve
 from sparserec.memory import PhasePeaks, return_large_blocks
 from sparserec.planning import PlanOptions, plan_run
 from sparserec.progress import say
 from sparserec.runs.figures import write_figures
 from sparserec.runs.folder import RunFolder
 from sparserec.runs.measure import open_test
-from sparserec.runs.record import VERSION, Record, Recorder, environment, now
-from sparserec.runs.stored_split import save_split
+from sparserec.runs.record import VERSION, FinalRecord, Record, Recorder, environment, now
+from sparserec.runs.stored_split import load_split, save_split
 from sparserec.runs.trained import Trained
 from sparserec.table import Table, total
 from sparserec.training import (
     CHECKPOINT,
+    Everything,
     HistoryStepper,
     Loop,
     Prepared,
@@ -75,7 +76,8 @@ def train_run(
     """Read the data, settle what depends on its size, train, measure, and write everything into a run folder.
 
     Without a `source` the data is what the configuration names, without a `folder` one is named after it. `start`
-    begins from a finished run. With `resume` a stopped run continues exactly where it was.
+    begins from a finished run. With `resume` a stopped run continues exactly where it was. A `final` configuration
+    trains twice: once to be measured, and once on everything, into the folder `final` inside; that is returned.
     """
     began = time.perf_counter()
     return_large_blocks()  # before reading, so that what was read can be given back to the system
@@ -87,15 +89,41 @@ def train_run(
     say("\n".join(plan.notes), quiet or not plan.notes)
     config = start.configure(plan.config)
     run = RunFolder(folder or _named_after(config))
-    run.begin(config, resume)
-    prepared = prepare_run(config, source, start, peaks, quiet)
-    del source  # the split is all that training needs: as many bytes again are given back
+    run.check(config, resume)
+    with run.locked():
+        run.check(config, resume)  # somebody else may have ended it meanwhile
+        finished = None
+        if not run.finished:
+            handed_over = [_with_stored_names(source, run)]
+            del source  # the split is all that training needs: as many bytes again are given back
+            finished = _train(run, config, handed_over, start, peaks, resume, quiet, began)
+        if config.final:
+            del finished
+            return _train_final(run, config, start, resume, quiet)
+    assert finished is not None
+    return finished
+
+
+def _train(
+    run: RunFolder,
+    config: RunConfig,
+    handed_over: list[Source],
+    start: Start,
+    peaks: PhasePeaks,
+    resume: bool,
+    quiet: bool,
+    began: float,
+    stops: tuple[float, ...] = (),
+) -> Finished:
+    """One training into one folder, from a source that nobody else holds."""
+    prepared = prepare_run(config, handed_over.pop(), start, peaks, quiet)
+    run.begin(config)
     say("\n".join(prepared.report.lines()), quiet)
     save_split(run.data, prepared.split)
     prepared_seconds = time.perf_counter() - began
     recorder = Recorder(run.events)
     recorder.keep(_stored_events(run) if resume else 0)
-    loop = Loop(prepared, run.work, recorder, start.first_training, peaks, quiet)
+    loop = Loop(prepared, run.work, recorder, start.first_training, peaks, quiet, stops)
     table = loop.run(resume)
     save_table(run.model, table)
     record = _record(loop, table, prepared_seconds)
@@ -107,7 +135,45 @@ def train_run(
     record.seconds.total = time.perf_counter() - began
     run.write_record(record)
     write_figures(run, table, prepared.split.train)
+    run.seal()
     return Finished(run.path, prepared, table, record)
+
+
+def _train_final(run: RunFolder, config: RunConfig, start: Start, resume: bool, quiet: bool) -> Finished:
+    """The same training on everything, each phase as long as validation let it be; returns what will be shipped.
+
+    The figures of the record stay those of the measured model: nothing is left to measure this one on.
+    """
+    began, record = time.perf_counter(), run.read_record()
+    say("training once more on everything, for the file that is shipped", quiet)
+    stops = tuple(event["share"] for event in run.read_events() if event["event"] == "phase")
+    everything = load_split(run.data).everything()
+    report = ReadReport(
+        "all parts of the log", users=everything.n_users, items=everything.n_items, density=everything.density,
+        parts={"train": len(everything)},
+    )  # fmt: skip
+    settings = {"final": False, "open_test": False, "test_epochs": (), "base_settings": record.base_settings}
+    again, source = config.model_copy(update=settings), Source(everything, None, None, report)
+    beginning = Everything(start.for_final())
+    finished = _train(run.final, again, [source], beginning, PhasePeaks(), resume, quiet, began, stops)
+    made = finished.record
+    record.final = FinalRecord(
+        interactions=len(everything), epochs=made.epochs, parameters=made.parameters, steps=made.steps,
+        seconds=made.seconds,
+    )  # fmt: skip
+    run.write_record(record)
+    return Finished(run.path, finished.prepared, finished.table, record)
+
+
+def _with_stored_names(source: Source, run: RunFolder) -> Source:
+    """The source with the titles that a stopped run had, where it has none now: they are not among the settings."""
+    if source.train.item_info is not None or not run.data.exists():
+        return source
+    train = load_split(run.data).train
+    places = train.item_ids.index_of(source.train.item_ids.external())
+    if train.item_info is None or (places < 0).any():
+        return source
+    return source.with_item_info(train.item_info.take(places))
 
 
 def _read(source: Source | Input | None, config: RunConfig) -> Source:

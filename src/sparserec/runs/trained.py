@@ -29,10 +29,17 @@ class Trained:
     record: Record
 
 
+def open_final(path: Path) -> Trained | None:
+    """The same model trained on everything, where a run has one; it has no figures of its own."""
+    final = RunFolder(path).final
+    return open_run(final.path) if final.finished else None
+
+
 def open_run(path: Path) -> Trained:
     """A finished run, its parts checked to belong together; an error says what is missing or damaged."""
     folder = RunFolder(path)
     config, record = folder.read_config(), folder.read_record()
+    folder.verify()
     split, table = load_split(folder.data), load_table(folder.model)
     recommender = make_recommender(config.base, config.base_settings)
     rows, expected = table.shape.n_rows, split.n_items + (split.n_users if recommender.user_rows else 0)

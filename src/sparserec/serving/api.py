@@ -26,6 +26,7 @@ def fit(
     seed: int = 0,
     budget: str | int | None = None,
     mode: str = "items",
+    final: bool = False,
     force: bool = False,
     folder: Path | str | None = None,
     metadata: Path | str | None = None,
@@ -34,6 +35,9 @@ def fit(
     **settings: Any,
 ) -> Model:
     """Train a recommender and return it, measured on a test set that training never saw.
+
+    With `final` it is then trained once more on everything, for as long as validation chose, and that is what answers
+    and is shipped; the figures of its record are those of the measured one.
 
     `data` is a path, the name of a data set, a data frame, an Arrow table, a scipy matrix or pairs of ids. `metadata`
     is a file with ids, titles and tags of the items. The run goes to `folder`; without one it lives as long as the
@@ -53,7 +57,7 @@ def fit(
     chosen = {"dim": dim, "density": density}
     values = {
         "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__, "base": base, "method": method,
-        "seed": seed, "recipe": recipe if epochs is None else {**recipe, "epochs": epochs},
+        "seed": seed, "final": final, "recipe": recipe if epochs is None else {**recipe, "epochs": epochs},
         **{name: value for name, value in chosen.items() if value is not None}, **settings,
     }  # fmt: skip
     config = build_config(values, "sparserec.fit")

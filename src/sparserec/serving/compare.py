@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,7 @@ def _shown(record: Record, precision: str, metric: str) -> dict[str, float]:
 
 def _per_user(run: Path, metric: str, precision: str) -> np.ndarray:
     """One number per user in the order of external ids: every run numbers its users in its own way."""
+    RunFolder(run).verify(RunFolder(run).per_user.name)
     try:
         with np.load(RunFolder(run).per_user, allow_pickle=False) as stored:
             name = f"{precision}.{metric}"
@@ -71,7 +74,7 @@ def _per_user(run: Path, metric: str, precision: str) -> np.ndarray:
         raise RunError(
             f"{run}: no {RunFolder(run).per_user.name}; the split has no test part or the folder is damaged"
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise RunError(f"{RunFolder(run).per_user}: damaged ({error}); train again") from None
     ids = load_split(RunFolder(run).data).train.user_ids.external(users)
     return values[np.argsort(ids, kind="stable")]

@@ -14,7 +14,7 @@ from sparserec.data import IdMap
 from sparserec.device import Recommendation
 from sparserec.errors import RunError
 from sparserec.evaluation import Listing
-from sparserec.runs import Record, measure_again, open_run
+from sparserec.runs import Record, measure_again, open_final, open_run
 from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
 from sparserec.serving.batch import write_all
 from sparserec.serving.lookup import item_number, item_numbers, user_number
@@ -24,11 +24,15 @@ from sparserec.vectors import FoldIn, Vectors, make_vectors
 
 
 class Model:
-    """A finished run, opened. Vectors are computed at the first question that needs them."""
+    """A finished run, opened. Vectors are computed at the first question that needs them.
+
+    A run that was trained once more on everything answers with that model; its figures are those of the measured one.
+    """
 
     def __init__(self, folder: Path | str, keep: object = None) -> None:
         self.folder = Path(folder)
-        self.run = open_run(self.folder)
+        self.measured = open_run(self.folder)
+        self.run = open_final(self.folder) or self.measured
         self._keep = keep  # a temporary folder lives as long as the model
 
     def __repr__(self) -> str:
@@ -41,7 +45,7 @@ class Model:
     @property
     def record(self) -> Record:
         """What the run wrote down: configuration, environment, memory, seconds, results."""
-        return self.run.record
+        return self.measured.record
 
     @property
     def user_ids(self) -> IdMap:
@@ -155,7 +159,7 @@ class Model:
 
         `again=True` opens the test set once more; the run's record says when and how often that was done.
         """
-        return measure_again(self.run) if again else self.record.test
+        return measure_again(self.measured) if again else self.record.test
 
     def save(self, folder: Path | str) -> Path:
         """Copy the run to a new folder, checkpoints left out; `sparserec.load` opens it."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from sparserec.training.loop import CHECKPOINT, Loop
     from sparserec.training.mask_stats import correlation, ranks, support_stats
     from sparserec.training.prepare import Prepared, prepare_run
-    from sparserec.training.start import FirstTraining, Order, Start
+    from sparserec.training.start import Everything, FirstTraining, Order, Start
     from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
 
 __getattr__, __dir__, __all__ = lazy_names(
@@ -34,7 +34,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "loop": ("CHECKPOINT", "Loop"),
         "mask_stats": ("correlation", "ranks", "support_stats"),
         "prepare": ("Prepared", "prepare_run"),
-        "start": ("FirstTraining", "Order", "Start"),
+        "start": ("Everything", "FirstTraining", "Order", "Start"),
         "steppers": ("Batches", "Steps", "make_sampler", "make_stepper"),
     },
 )

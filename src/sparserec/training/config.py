@@ -44,6 +44,8 @@ class RunConfig(Settings):
     """Epochs after which the test set is measured too, listed beforehand; marks the run as `test_curve`."""
     checkpoint_every: int = Field(5, ge=1)
     """Epochs between checkpoints."""
+    final: bool = False
+    """After the measured training, train once more on everything, for as long as validation chose, and ship that."""
     start_from: str | None = None
     """Hash of the model file of the run that this one goes on from; set by a warm start."""
 
@@ -54,7 +56,9 @@ class RunConfig(Settings):
 
     def digest(self) -> str:
         """Hash of all settings, to tell whether a checkpoint belongs to them."""
-        unused = {"start_from"} if self.start_from is None else None  # older runs did not have it
+        unused = {
+            name for name in ("start_from", "final") if not getattr(self, name)
+        }  # older runs had neither
         text = json.dumps(self.model_dump(mode="json", exclude=unused), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -82,6 +82,8 @@ class Loop:
     first_training: FirstTraining | None = None
     peaks: PhasePeaks = field(default_factory=PhasePeaks)
     quiet: bool = True
+    stops: tuple[float, ...] = ()
+    """Share of each phase after which it ends: where validation ended it in the training that this one repeats."""
     context: Context = field(init=False)
     state: LoopState = field(default_factory=LoopState)
     stepper: Steps | None = None
@@ -122,9 +124,7 @@ class Loop:
         stepper = self.stepper = self.prepared.stepper(table)
         if phase.scored_first and self.state.step == 0:
             self._emit({"event": "start", "phase": phase.name} | self._validate(table, 0, False))
-        with progress(
-            phase.name, phase.last_step(self.sampler.steps_per_epoch), self.quiet, done=self.state.step
-        ) as bar:
+        with progress(phase.name, self._last_step(phase), self.quiet, done=self.state.step) as bar:
             self._train(phase, table, stepper, bar, signals)
         if phase.validated and self.state.early.best_score is not None:
             table = load_table(self._best_path())
@@ -138,7 +138,10 @@ class Loop:
         result = PhaseResult(
             phase.name, self._epoch(), best, phase.kept, state.ledger, state.counted, state.step
         )
-        self._emit({"event": "phase", **asdict(result), "best_epoch": self.state.early.best_epoch})
+        best_epoch = self.state.early.best_epoch
+        self._emit(
+            {"event": "phase", **asdict(result), "best_epoch": best_epoch, "share": self._share(phase)}
+        )
         state.done.append(result)
         state.step, state.loss_sum, state.early, state.ledger, state.counted = 0, 0.0, EarlyStop(), {}, 0
         self._save(None)
@@ -172,7 +175,7 @@ class Loop:
 
     def _train(self, phase: Phase, table: Table, stepper: Steps, bar: Progress, signals: StopSignals) -> None:
         state, per_epoch = self.state, self.sampler.steps_per_epoch
-        note, last_step = "", phase.last_step(per_epoch)
+        note, last_step = "", self._last_step(phase)
         while state.step < last_step and state.early.waited < self.recipe.patience:
             began = time.perf_counter()
             epoch, index = divmod(state.step, per_epoch)
@@ -236,6 +239,18 @@ class Loop:
         assert self.stepper is not None
         self.state.ledger = max(self.state.ledger, self.stepper.ledger(), key=total)
         self.state.counted = max(self.state.counted, self.stepper.table.counted_numbers())
+
+    def _last_step(self, phase: Phase) -> int:
+        """Steps of a phase, fewer where the training that this one repeats ended it sooner."""
+        whole, number = phase.last_step(self.sampler.steps_per_epoch), len(self.state.done)
+        return whole if number >= len(self.stops) else min(whole, max(1, round(self.stops[number] * whole)))
+
+    def _share(self, phase: Phase) -> float:
+        """How much of a phase made the table that it left: all of it, unless an earlier epoch was the best."""
+        per_epoch = self.sampler.steps_per_epoch
+        best = phase.validated and self.state.early.best_score is not None
+        steps = self.state.early.best_epoch * per_epoch if best else self.state.step
+        return min(1.0, steps / phase.last_step(per_epoch))
 
     def _epoch(self) -> int:
         return -(-self.state.step // self.sampler.steps_per_epoch)

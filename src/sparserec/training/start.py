@@ -50,3 +50,30 @@ class Start:
     def applied_to(self, method: Method) -> Method:
         """The method, beginning here."""
         return method
+
+    def for_final(self) -> Start:
+        """The beginning of the training on everything that follows the measured one."""
+        return self
+
+
+@dataclass(frozen=True)
+class Everything(Start):
+    """Another beginning, with nothing held out: all that the source holds is trained on."""
+
+    inner: Start
+
+    @property
+    def factorises(self) -> bool:  # type: ignore[override]
+        return self.inner.factorises
+
+    def split(self, source: Source, config: RunConfig) -> tuple[Source, Split]:
+        """Everything is the train part; the other parts are empty, so that nothing can be measured on it."""
+        whole = source.merged()
+        nothing = whole.select(np.zeros(len(whole), bool))
+        return source, Split.of(whole, nothing, nothing, "everything", config.split_seed)
+
+    def order(self, train: Interactions) -> Order | None:
+        return self.inner.order(train)
+
+    def applied_to(self, method: Method) -> Method:
+        return self.inner.applied_to(method)

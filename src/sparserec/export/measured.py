@@ -1,0 +1,65 @@
+"""How good a file is: float before, as the file has it, and popularity, on the validation part of the measured run."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparserec.runs.trained import Trained
+from sparserec.vectors import (
+    EncodedLists,
+    EncodedVectors,
+    Encoding,
+    Vectors,
+    encoded_quality,
+    made_quality,
+    make_vectors,
+    new_user_quality,
+    popularity_quality,
+)
+
+Quality = dict[str, dict[str, dict[str, float]]]
+"""Metrics by stage (float, file, popularity) and group of users."""
+
+NEW_USERS = "new users"
+"""The group of users who were held out whole; they can be measured on the test part only."""
+
+
+def file_quality(
+    run: Trained,
+    vectors: Vectors,
+    mode: str,
+    made: EncodedVectors | EncodedLists | None,
+    encoding: Encoding,
+    items: np.ndarray,
+) -> tuple[Quality, bool]:
+    """Float first, then as the file has it, then popularity; and whether the test part was opened for it.
+
+    Without a validation part nothing is measured. A file of mode items knows nobody, so trained users have no row.
+    Users of a split that holds users out whole are folded in from what is given of them; a search leaves the test part
+    closed, and them unmeasured.
+    """
+    read = vectors
+    if made is None:  # mode full
+        read = make_vectors(run.recommender, run.graph, run.table.quantised(encoding.bits))
+    quality: Quality = {}
+    if len(run.split.valid):
+        truth = run.split.valid
+        quality["float"] = _served(encoded_quality(vectors, None, run.split, truth), mode)
+        found = (
+            encoded_quality(read, None, run.split, truth)
+            if made is None
+            else made_quality(vectors, made, run.split, truth, places=items)
+        )
+        quality["file"] = _served(found, mode)
+        quality["popularity"] = {"all": popularity_quality(run.split, truth)}
+    opened = run.split.given is not None and run.config.open_test
+    if opened:
+        quality["float"][NEW_USERS] = new_user_quality(vectors, None, run.split)
+        quality["file"][NEW_USERS] = new_user_quality(read, made, run.split, items)
+        quality["popularity"][NEW_USERS] = popularity_quality(run.split, run.split.test, at_test=True)
+    return quality, opened
+
+
+def _served(quality: dict[str, dict[str, float]], mode: str) -> dict[str, dict[str, float]]:
+    """Only of users that a file of this mode can serve."""
+    return quality if mode in ("full", "personal") else {"folded": quality["folded"]}
