@@ -23,10 +23,10 @@ def register(app: typer.Typer) -> None:
 @options.with_settings
 def estimate(
     context: typer.Context,
-    users: Annotated[Optional[int], typer.Option(help="Instead of data: how many users.")] = None,
-    items: Annotated[Optional[int], typer.Option(help="Instead of data: how many items.")] = None,
+    users: Annotated[Optional[int], typer.Option(min=1, help="Instead of data: how many users.")] = None,
+    items: Annotated[Optional[int], typer.Option(min=1, help="Instead of data: how many items.")] = None,
     interactions: Annotated[
-        Optional[int], typer.Option(help="Instead of data: how many interactions.")
+        Optional[int], typer.Option(min=1, help="Instead of data: how many interactions.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every method, and every base.")] = False,
     no_time: Annotated[bool, typer.Option("--no-time", help="Memory only: nothing is measured.")] = False,

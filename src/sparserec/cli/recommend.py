@@ -52,7 +52,7 @@ def recommend(
     """Recommend items from a trained run or an exported file."""
     import sparserec
     from sparserec.cli.options import id_list
-    from sparserec.serving import QuestionError
+    from sparserec.serving import FileModel, QuestionError
 
     limits = {
         "exclude_seen": exclude_seen,
@@ -65,9 +65,10 @@ def recommend(
                 "recommendations for everybody: give --all and --out FILE, no user or history"
             )
         return _write_everybody(run, out, k, limits, quiet, as_json)
-    if (user is None) == (history is None):
-        raise QuestionError("give either --user ID or --history a,b,c (or --all with --out FILE)")
     model = sparserec.load(run)
+    alone = isinstance(model, FileModel) and model.about_one_user
+    if (user is not None and history is not None) or (user is None and history is None and not alone):
+        raise QuestionError("give either --user ID or --history a,b,c (or --all with --out FILE)")
     asked = {"user": user, "history": id_list(history, "--history")}
     found = model.recommend(k=k, **asked, **limits)  # type: ignore[arg-type]
     reasons = [model.explain(**asked, item=one.id) for one in found] if explain else []  # type: ignore[arg-type]
@@ -86,7 +87,8 @@ def _print(found: Recommendations, user: str | None, reasons: list[Any]) -> None
 
     if found.ignored:
         warn(f"not known to this model and left out: {', '.join(map(str, found.ignored))}")
-    title = f"For user {user}" if user is not None else "For this history"
+    owner = "For the user of this file" if found.basis == "trained" else "For this history"
+    title = f"For user {user}" if user is not None else owner
     if reasons:
         _print_reasons(found, reasons, title)
     else:

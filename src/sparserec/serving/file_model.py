@@ -55,7 +55,7 @@ class FileModel:
     ) -> Any:
         """As `Model.recommend`. A file of mode `items` knows no users: give a history."""
         k = wanted_length(k, N, self.file.profile.items)
-        check_who(user, history, self._alone)
+        check_who(user, history, self.about_one_user)
         if asks_for_many(user):
             return self._recommend_many(list(user), k, exclude_seen, allow, deny)  # type: ignore[arg-type]
         allow, deny = None if allow is None else list(allow), list(deny or ())
@@ -72,7 +72,7 @@ class FileModel:
         item: Identifier,
     ) -> Explanation:
         """As `Model.explain`; a user is explained from the history that the file holds."""
-        check_who(user, history, self._alone)
+        check_who(user, history, self.about_one_user)
         if self.file.ids.find(item) is None:
             raise no_item(self._all_ids(), item)
         with _asking():
@@ -92,7 +92,7 @@ class FileModel:
         return Recommendations(tuple(self.file.similar(item, k)), "trained")
 
     @property
-    def _alone(self) -> bool:
+    def about_one_user(self) -> bool:
         """Whether the file is about one user, who need not be named."""
         return self.file.profile.mode == "personal"
 
