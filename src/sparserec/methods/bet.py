@@ -21,6 +21,7 @@ from pydantic import Field
 from scipy.special import ndtr, ndtri
 from torch import nn
 
+from sparserec import streams
 from sparserec.methods.base import Context, Phase, PhaseResult
 from sparserec.methods.networks import adam, layers, restore, stored
 from sparserec.methods.plain import Unchanging
@@ -28,7 +29,6 @@ from sparserec.methods.row_sizes import deal_out, judged, size_budget
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, PrefixTable, Table
 
-ACTIONS, SAMPLES = 71, 72  # purposes, so that draws from one seed are independent
 TRIES = 20
 """Draws of both distributions before the users' share is drawn anew; as many shares before sizes are simply cut."""
 UPDATES = 2
@@ -116,7 +116,7 @@ class BET(Unchanging):
         self.sizes.append(table.row_sizes().astype(np.uint16))
         self.scores.append(float(judged(context, table).mean()) / self.dense_score)
         predictor, seen = self.predictor(context), torch_frequencies(context)
-        rng = np.random.default_rng([context.seed, SAMPLES, len(self.scores)])
+        rng = np.random.default_rng([context.seed, streams.BET_SAMPLES, len(self.scores)])
         error = 0.0
         for one in rng.integers(0, len(self.scores), UPDATES):
             error = predictor.learn(seen, self.sizes[one], context.dim, self.scores[one])
@@ -132,7 +132,7 @@ class BET(Unchanging):
     def choose(self, context: Context, number: int) -> np.ndarray:
         """Sizes of probe `number`: three times the best predicted, then the nearest to the best, then a random one."""
         budget, dim, predictor = size_budget(context, self.name), context.dim, self.predictor(context)
-        rng = np.random.default_rng([context.seed, ACTIONS, number])
+        rng = np.random.default_rng([context.seed, streams.BET_ACTIONS, number])
         drawn = (draw_sizes(context.frequencies(), budget, dim, rng) for _ in range(self.settings.actions))
         if number % 5 == 4:
             return next(drawn)

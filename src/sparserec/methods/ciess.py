@@ -18,14 +18,13 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
+from sparserec import streams
 from sparserec.methods.agents import Agent, Transitions
 from sparserec.methods.base import Context, Phase, PhaseResult
 from sparserec.methods.plain import Unchanging
 from sparserec.methods.row_sizes import by_frequency, fitted, judged, size_budget
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, PrefixTable, Table
-
-ACTING, NOISE, LEARNING = 81, 82, 83  # purposes, so that draws from one seed are independent
 
 
 class CIESSSettings(Settings):
@@ -156,11 +155,13 @@ class CIESS(Unchanging):
     def act(self, context: Context, number: int) -> np.ndarray:
         """Sizes of all rows in probe `number`; one number of noise for both agents."""
         sizes = np.empty(context.shape().n_rows, np.int64)
-        noise = np.random.default_rng([context.seed, NOISE, number]).normal(0.0, self.settings.noise)
+        noise = np.random.default_rng([context.seed, streams.CIESS_NOISE, number]).normal(
+            0.0, self.settings.noise
+        )
         for index, (name, agent) in enumerate(self.agents(context).items()):
             rows = self.groups(context)[name]
             seen = self.transitions(context, rows, number).observed(number)
-            rng = np.random.default_rng([context.seed, ACTING, number, index])
+            rng = np.random.default_rng([context.seed, streams.CIESS_ACTING, number, index])
             sizes[rows] = np.clip(np.rint(agent.act(seen, rng) + noise), 1, context.dim)
         return sizes
 
@@ -177,7 +178,9 @@ class CIESS(Unchanging):
         for index, (name, agent) in enumerate(self.agents(context).items()):
             seen = self.transitions(context, self.groups(context)[name], number)
             for update in range(self.settings.updates):
-                agent.learn(seen, np.random.default_rng([context.seed, LEARNING, number, index, update]))
+                agent.learn(
+                    seen, np.random.default_rng([context.seed, streams.CIESS_LEARNING, number, index, update])
+                )
         density = float(sizes.mean()) / context.dim
         context.record("probe", number=number - 1, density=density, quality=self.scores[-1])
 

@@ -14,13 +14,13 @@ import math
 import numpy as np
 from pydantic import Field
 
+from sparserec import streams
 from sparserec.errors import SettingError
 from sparserec.methods.base import Context, Phase, PhaseResult
 from sparserec.methods.plain import Unchanging
 from sparserec.settings import Settings
 from sparserec.table import ComputedTable, Hashes, Table, network_size
 
-NETWORK = 51  # purpose, so that draws from one seed are independent
 MOST_HASHES, FEWEST_HASHES = 1024, 8
 
 
@@ -71,7 +71,7 @@ class DHE(Unchanging):
         budget = min(settings.weights or context.budget, context.budget)
         hashes, width = fit_network(settings, budget, dim)
         context.record("network", hashes=hashes, width=width, layers=settings.hidden_layers, output=dim)
-        rng = np.random.default_rng([context.seed, NETWORK, dim])
+        rng = np.random.default_rng([context.seed, streams.DHE_NETWORK, dim])
         functions = Hashes.draw(hashes, settings.buckets, rng)
         initial = context.initial(dim)
         spread = max(initial.user_scale, initial.item_scale) * (1.0 if initial.shape == "normal" else 3**-0.5)

@@ -17,6 +17,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from sparserec import streams
 from sparserec.exploration import (
     active_target,
     cosine_drop_fraction,
@@ -26,7 +27,6 @@ from sparserec.exploration import (
 )
 from sparserec.methods.base import Context, Moment, Phase, PhaseResult
 from sparserec.methods.exploring import (
-    SUPPORT,
     Rule,
     explore_by_last_gradient,
     uniform_table,
@@ -70,7 +70,7 @@ class DSL(Unchanging):
             return table
         shape = context.shape()
         target = active_target(shape, context.density)
-        support = uniform_support(shape, target, np.random.default_rng([context.seed, SUPPORT]))
+        support = uniform_support(shape, target, np.random.default_rng([context.seed, streams.SUPPORT]))
         return MaskedTable.create(shape, support, context.initial(context.dim))
 
     def after_step(self, context: Context, table: Table, moment: Moment) -> bool:

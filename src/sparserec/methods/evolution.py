@@ -12,14 +12,13 @@ from dataclasses import asdict
 import numpy as np
 from pydantic import Field
 
+from sparserec import streams
 from sparserec.exploration import RandomGrowth, Scope, cosine_drop_fraction, explores_after, prune_and_regrow
 from sparserec.methods.base import Context, Moment, Phase
 from sparserec.methods.exploring import uniform_table
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
 from sparserec.table import SparseTable, Table
-
-GROWN = 61  # purpose, so that draws from one seed are independent
 
 
 class SETSettings(Settings):
@@ -47,7 +46,7 @@ class SET(OneTraining):
         last_step = round(settings.explore_until * moment.last_step)
         if explores_after(step, context.exploration_interval(last_step), last_step):
             fraction = cosine_drop_fraction(step, last_step, settings.drop_fraction)
-            growth = RandomGrowth(np.random.default_rng([context.seed, GROWN, step]))
+            growth = RandomGrowth(np.random.default_rng([context.seed, streams.GROWN, step]))
             done = prune_and_regrow(table, fraction, step, growth, settings.scope, keep_value=True)
             context.record("explore", drop_fraction=fraction, **asdict(done))
         return False

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from sparserec import streams
 from sparserec.exploration import (
     LargestScores,
     Scope,
@@ -17,8 +18,6 @@ from sparserec.exploration import (
 )
 from sparserec.methods.base import Context, Moment
 from sparserec.table import SparseTable
-
-SUPPORT = 3  # purpose, so that draws from one seed are independent
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def uniform_table(context: Context) -> SparseTable:
     """A table with exactly the budget of positions, drawn uniformly."""
     shape = context.shape()
     target = active_target(shape, context.density)
-    support = uniform_support(shape, target, np.random.default_rng([context.seed, SUPPORT]))
+    support = uniform_support(shape, target, np.random.default_rng([context.seed, streams.SUPPORT]))
     return SparseTable.create(shape, support, context.initial(context.dim))
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 import numpy as np
 
+from sparserec import streams
 from sparserec.exploration import (
     active_target,
     deal_entries,
@@ -19,7 +20,6 @@ from sparserec.exploration import (
     uniform_support,
 )
 from sparserec.methods.base import Context, Phase, PhaseResult
-from sparserec.methods.exploring import SUPPORT
 from sparserec.table import DenseTable, SparseTable, Table
 
 Init = Literal["nmf", "rotated", "uniform"]
@@ -64,7 +64,7 @@ def first_table(
     """The table of the phase; `filled`: a factorisation with fewer entries than the budget is filled up at random."""
     if phase.name == DENSE:
         return DenseTable.create(context.shape(), context.initial(context.dim))
-    shape, rng = context.shape(), np.random.default_rng([context.seed, SUPPORT])
+    shape, rng = context.shape(), np.random.default_rng([context.seed, streams.SUPPORT])
     target = active_target(shape, context.density)
     if init == "rotated":
         assert isinstance(previous, DenseTable)

@@ -17,14 +17,13 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from sparserec import streams
 from sparserec.exploration import Scope, cosine_drop_fraction, explores_after, prune_and_regrow
 from sparserec.methods.base import Context, Moment, Phase
 from sparserec.methods.exploring import uniform_table
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
 from sparserec.table import SparseTable, Table
-
-SAMPLED = 62  # purpose, so that draws from one seed are independent
 
 
 class GSESettings(Settings):
@@ -62,7 +61,7 @@ class GSE(OneTraining):
             done = prune_and_regrow(table, fraction, step, growth, settings.scope)
             context.record("explore", drop_fraction=fraction, sampled=growth.sampled, **asdict(done))
         if explores_after(step + 1, interval, last_step):
-            rng = np.random.default_rng([context.seed, SAMPLED, step])
+            rng = np.random.default_rng([context.seed, streams.GSE_SAMPLED, step])
             counts = np.concatenate(context.frequencies()).astype(np.float64)
             weights = counts if settings.rows == "frequency" else np.ones_like(counts)
             draws = round(settings.sample_ratio * table.parameters())

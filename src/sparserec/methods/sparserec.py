@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from sparserec import streams
 from sparserec.errors import SettingError
 from sparserec.exploration import (
     LargestScores,
@@ -32,7 +33,6 @@ from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
 
-CANDIDATES = 2  # purpose, so that draws from one seed are independent
 FILL_DEADLINE = 1 / 3
 """Share of the steps after which a support that is still below the budget takes all it can at once."""
 
@@ -98,7 +98,7 @@ class SparseRec(OneTraining):
 
     def _new_candidates(self, context: Context, table: SparseTable, step: int) -> None:
         ratio = self._candidate_ratio(context)
-        rng = np.random.default_rng([context.seed, CANDIDATES, step])
+        rng = np.random.default_rng([context.seed, streams.CANDIDATES, step])
         rows = draw_candidates(*context.frequencies(), ratio, self.settings.candidates, rng)
         table.set_candidates(rows, self.settings.growth == "cumulative")
 

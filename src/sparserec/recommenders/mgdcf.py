@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from sparserec import streams
 from sparserec.counter import key_of
 from sparserec.graph import Adjacency, Tap, dropped_weights
 from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
@@ -22,8 +23,6 @@ from sparserec.recommenders.info_bpr import info_bpr
 from sparserec.recommenders.plain_bpr import plain_bpr
 from sparserec.settings import Settings
 from sparserec.table import EntryDropout, InitialValues
-
-ENTRIES, EDGES, OUTPUTS = 21, 22, 23  # purposes, so that draws from one seed are independent
 
 
 class MGDCFSettings(Settings):
@@ -74,12 +73,14 @@ class MGDCF:
         settings = self.settings
         weights = transposed = None
         if settings.edge_dropout:
-            weights, transposed = dropped_weights(graph, key_of(seed, EDGES, step), settings.edge_dropout)
+            weights, transposed = dropped_weights(
+                graph, key_of(seed, streams.MGDCF_EDGES, step), settings.edge_dropout
+            )
         return Perturbation(
-            dropout=EntryDropout(key_of(seed, ENTRIES, step), settings.entry_dropout),  # type: ignore[arg-type]
+            dropout=EntryDropout(key_of(seed, streams.MGDCF_ENTRIES, step), settings.entry_dropout),  # type: ignore[arg-type]
             weights=weights,
             transposed_weights=transposed,
-            output_dropout=EntryDropout(key_of(seed, OUTPUTS, step), settings.output_dropout),  # type: ignore[arg-type]
+            output_dropout=EntryDropout(key_of(seed, streams.MGDCF_OUTPUTS, step), settings.output_dropout),  # type: ignore[arg-type]
         )
 
     def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:

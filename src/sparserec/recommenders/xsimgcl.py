@@ -17,6 +17,7 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
+from sparserec import streams
 from sparserec.graph import Adjacency, SignedNoise, Tap
 from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
 from sparserec.recommenders.info_nce import info_nce
@@ -25,7 +26,6 @@ from sparserec.recommenders.plain_bpr import plain_bpr
 from sparserec.settings import Settings
 from sparserec.table import InitialValues
 
-NOISE = 31  # purpose, so that draws from one seed are independent
 SMALLEST_SHARE = 1e-5
 """Added to the sigmoid before its logarithm, as the authors do."""
 
@@ -79,7 +79,9 @@ class XSimGCL:
     def perturb(self, seed: int, step: int, graph: Adjacency, dim: int) -> Perturbation:
         if not self.settings.noise:
             return Perturbation()
-        return Perturbation(noise=SignedNoise(self.settings.noise, graph.n_nodes, dim, seed, NOISE, step))
+        return Perturbation(
+            noise=SignedNoise(self.settings.noise, graph.n_nodes, dim, seed, streams.XSIMGCL_NOISE, step)
+        )
 
     def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
         settings = self.settings

@@ -16,13 +16,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 
+from sparserec import streams
 from sparserec.data import Interactions
 from sparserec.errors import SettingError
 from sparserec.exploration import active_target, fill_uniformly, mark_smallest, positions_per_block
 from sparserec.methods import Context
 from sparserec.table import Cohorts, DenseTable, InitialValues, Shape, SparseTable, Table
 
-NEW_ROWS, FILL = 41, 42  # purposes, so that draws from one seed are independent
 ROWS_AT_ONCE = 4096
 
 
@@ -104,11 +104,11 @@ def _continue_sparse(
     counts = np.concatenate(context.frequencies())
     sizes = row_quotas(counts[new_rows], quota, shape.dim)
     initial = context.initial(shape.dim)
-    rng = np.random.default_rng([context.seed, NEW_ROWS])
+    rng = np.random.default_rng([context.seed, streams.NEW_ROWS])
     grown = new_row_entries(
         kept, _links(context.train, new_rows, shape), new_rows, sizes, shape, initial, rng
     )
-    grown = _filled(shape, kept, grown, target, initial, np.random.default_rng([context.seed, FILL]))
+    grown = _filled(shape, kept, grown, target, initial, np.random.default_rng([context.seed, streams.FILL]))
     _load_entries(table, old, chosen, kept, grown, steps)
     return {
         "kept": len(kept), "dropped": len(matched) - len(kept), "lost_with_rows": len(values) - len(matched),

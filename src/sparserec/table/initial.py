@@ -7,9 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from sparserec import streams
 from sparserec.counter import key_of, normal_at, uniform_at
-
-PURPOSE = 1  # keeps these numbers apart from noise and dropout drawn from the same seed
 
 
 @dataclass(frozen=True)
@@ -24,6 +23,6 @@ class InitialValues:
     def at(self, rows: np.ndarray, columns: np.ndarray, n_users: int) -> np.ndarray:
         """float32 values at the given positions of the stacked table (users first)."""
         draw = normal_at if self.shape == "normal" else uniform_at
-        values = draw(key_of(self.seed, PURPOSE), rows, columns, 1.0)
+        values = draw(key_of(self.seed, streams.INITIAL), rows, columns, 1.0)
         values *= np.where(rows < n_users, np.float32(self.user_scale), np.float32(self.item_scale))
         return values

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from sparserec import streams
 from sparserec.counter import dropout_factor, key_of
 from sparserec.graph import Adjacency
 from sparserec.recommenders import TEMPERATURE, HistorySettings
-
-DROPOUT, SAMPLE = 31, 32  # purposes, so that draws from one seed are independent
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Histories:
         items = graph.neighbours[pairs] - np.int32(graph.n_users)
         weights = graph.weights[pairs] / np.float32(settings.temperature or TEMPERATURE)
         if settings.history_dropout:
-            key = key_of(self.seed, DROPOUT, step)
+            key = key_of(self.seed, streams.HISTORY_DROPOUT, step)
             _drop(weights, users[owners], items, key, settings.history_dropout)  # type: ignore[arg-type]
         of_users = sizes.astype(np.float64) ** settings.user_exponent
         of_users = (of_users / of_users.sum()).astype(np.float32)
@@ -72,7 +71,7 @@ class Histories:
 
     def _sample(self, items: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
         """All items of the batch, each for itself, and others drawn uniformly, each standing for as many as it must."""
-        rng = np.random.Generator(np.random.Philox(int(key_of(self.seed, SAMPLE, step))))
+        rng = np.random.Generator(np.random.Philox(int(key_of(self.seed, streams.HISTORY_SAMPLE, step))))
         own = np.zeros(self.graph.n_items, bool)
         own[items] = True
         others = np.flatnonzero(~own)
