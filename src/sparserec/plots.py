@@ -12,6 +12,7 @@ from sparserec.errors import SparserecError
 from sparserec.files import replacing
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -32,6 +33,17 @@ def new_figure(width: float, height: float) -> Figure:
     figure = Figure(figsize=(width, height), layout="constrained")
     FigureCanvasAgg(figure)
     return figure
+
+
+def finish_axis(axis: Axes, title: str, x: str, y: str) -> None:
+    """Title, names of both axes, and no more lines than needed."""
+    axis.set_title(title, loc="left", fontsize=10)
+    axis.set_xlabel(x)
+    axis.set_ylabel(y)
+    axis.grid(alpha=0.25)
+    axis.set_axisbelow(True)
+    for side in ("top", "right"):
+        axis.spines[side].set_visible(False)
 
 
 def save_figure(figure: Figure, path: Path) -> Path:

@@ -19,6 +19,7 @@ def register(app: typer.Typer) -> None:
     app.command()(classics)
 
 
+@options.with_reading
 def classics(
     context: typer.Context,
     data: Annotated[str, typer.Argument(help="A named data set (see `sparserec data list`) or a path.")],
@@ -29,12 +30,6 @@ def classics(
     split_seed: Annotated[int, typer.Option(help="Seed of the split; as that of the runs to compare.")] = 0,
     runs: Annotated[Path, typer.Option(help="Where the folders go that `compare` reads.")] = Path("runs"),
     out: Annotated[Optional[Path], typer.Option(help="Result file (JSON lines) to append to.")] = None,
-    user_col: options.UserColumn = None,
-    item_col: options.ItemColumn = None,
-    rating_col: options.RatingColumn = None,
-    time_col: options.TimeColumn = None,
-    min_rating: options.MinRating = None,
-    core: options.Core = None,
     data_dir: options.DataDir = None,
     threads: options.Threads = None,
     quiet: options.Quiet = False,

@@ -75,16 +75,11 @@ def fetch_set(
     typer.echo("\n".join(source.report.lines()))
 
 
+@options.with_reading
 def describe(
     context: typer.Context,
     what: Annotated[str, typer.Argument(help="A file, a folder, or the name of a data set.")],
     data_dir: options.DataDir = None,
-    user_col: options.UserColumn = None,
-    item_col: options.ItemColumn = None,
-    rating_col: options.RatingColumn = None,
-    time_col: options.TimeColumn = None,
-    min_rating: options.MinRating = None,
-    core: options.Core = None,
     as_json: options.AsJson = False,
 ) -> None:
     """Say what a file or data set is understood to be, without training anything."""

@@ -97,8 +97,20 @@ TRAINED: dict[str, Any] = {
 """Parameters of every command that is about a training."""
 
 
-def with_settings(command: Callable[..., None]) -> Callable[..., None]:
+Command = Callable[..., None]
+
+
+def with_settings(command: Command) -> Command:
     """The command, taking everything that says what to train too; `typed_settings` reads it from the context."""
+    return _with(TRAINED, command)
+
+
+def with_reading(command: Command) -> Command:
+    """The command, taking everything that says how to read a log; `typed_reading` reads it from the context."""
+    return _with({name: TRAINED[name] for name in READING}, command)
+
+
+def _with(parameters: dict[str, Any], command: Command) -> Command:
     own = list(signature(command, eval_str=True).parameters.values())
 
     @wraps(command)
@@ -107,7 +119,7 @@ def with_settings(command: Callable[..., None]) -> Callable[..., None]:
 
     shared = [
         Parameter(name, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-        for name, kind in TRAINED.items()
+        for name, kind in parameters.items()
     ]
     own = [one.replace(kind=Parameter.KEYWORD_ONLY) for one in own]
     taking.__signature__ = Signature([*own[:1], *shared, *own[1:]])  # type: ignore[attr-defined]

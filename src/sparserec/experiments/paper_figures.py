@@ -14,7 +14,7 @@ from sparserec.experiments.entries import Entry, gather
 from sparserec.experiments.grid import Grid
 from sparserec.experiments.jobs import Job
 from sparserec.experiments.sections import entries_by_case, formula_share, memory_bytes, settings_in
-from sparserec.files import replacing
+from sparserec.plots import finish_axis, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,7 +29,7 @@ def draw_grid(grid: Grid, jobs: Sequence[Job], folder: Path, stem: str) -> list[
     chosen: Callable[..., list[tuple[str, Figure]]] = draw.get(grid.figure or "", _against_published)
     try:
         drawn = chosen(grid, jobs)
-        return [_save(figure, folder / f"{stem}-{grid.name}-{name}.png") for name, figure in drawn]
+        return [save_figure(figure, folder / f"{stem}-{grid.name}-{name}.png") for name, figure in drawn]
     except (ImportError, OSError) as error:
         warnings.warn(f"the figures of {grid.name} could not be drawn ({error})", stacklevel=2)
         return []
@@ -96,7 +96,7 @@ def _panels_of(
             for text, x, y in points if annotate else ():
                 axis.annotate(text, (x, y), xytext=(4, 4), textcoords="offset points", fontsize=8)
         axis.set_xscale("log")
-        _finish(axis, data, f"{x_label} (log)", y_label)
+        finish_axis(axis, data, f"{x_label} (log)", y_label)
         axis.legend(frameon=False)
     return [(name, figure)]
 
@@ -141,7 +141,7 @@ def _memory(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
                 label=name,
             )
         axis.set_xticks(range(len(entries)), [entry.label for entry in entries], fontsize=8, rotation=15)
-        _finish(axis, f"{setting[0]}, density {setting[2]:g}", "", "MB above the start")
+        finish_axis(axis, f"{setting[0]}, density {setting[2]:g}", "", "MB above the start")
         axis.legend(frameon=False)
     return [("peak", figure)]
 
@@ -164,36 +164,16 @@ def _against_published(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figur
     values = [value for some in points.values() for pair in some for value in pair]
     ends = [0.9 * min(values), 1.05 * max(values)]
     axis.plot(ends, ends, "--", color="#8a8f98", linewidth=1)
-    _finish(axis, "NDCG@20, all settings", "published", "ours, int8")
+    finish_axis(axis, "NDCG@20, all settings", "published", "ours, int8")
     figure.legend(loc="outside right upper", frameon=False, fontsize=8)
     return [("published", figure)]
 
 
 def _new(panels: int) -> tuple[Figure, list[Axes]]:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     columns = min(panels, 3)
     rows = -(-panels // columns)
-    figure = Figure(figsize=(max(5.5, 4.4 * columns), 3.6 * rows), layout="constrained")
-    FigureCanvasAgg(figure)
+    figure = new_figure(max(5.5, 4.4 * columns), 3.6 * rows)
     axes: Any = figure.subplots(rows, columns, squeeze=False)
     for unused in axes.reshape(-1)[panels:]:
         unused.set_visible(False)
     return figure, list(axes.reshape(-1)[:panels])
-
-
-def _finish(axis: Axes, title: str, x: str, y: str) -> None:
-    axis.set_title(title, loc="left", fontsize=10)
-    axis.set_xlabel(x)
-    axis.set_ylabel(y)
-    axis.grid(alpha=0.25)
-    axis.set_axisbelow(True)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
-
-
-def _save(figure: Figure, path: Path) -> Path:
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=130, format="png")
-    return path

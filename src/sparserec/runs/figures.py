@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sparserec.data import Interactions
-from sparserec.plots import NoPlotsError, new_figure, save_figure
+from sparserec.plots import NoPlotsError, finish_axis, new_figure, save_figure
 from sparserec.runs.folder import RunFolder
 from sparserec.runs.stored_split import load_split
 from sparserec.table import Shape, Table
@@ -59,7 +59,7 @@ def training_figure(events: Events) -> Figure | None:
         return None
     figure, (left, right) = _panels("Training")
     left.plot([at for at, _ in epochs], [event["loss"] for _, event in epochs], color=BLUE, marker=".")
-    _label(left, "loss", "epoch", "mean loss of the epoch")
+    finish_axis(left, "loss", "epoch", "mean loss of the epoch")
     measured = [(at, event["valid"]) for at, event in epochs if "valid" in event]
     names = [name for name in (measured[0][1] if measured else {}) if name.startswith(("recall@", "ndcg@"))]
     for name, colour in zip(names, (BLUE, ORANGE, GREY, "black")):
@@ -68,7 +68,7 @@ def training_figure(events: Events) -> Figure | None:
         best = int(np.argmax(scores))
         right.annotate(f"{scores[best]:.4f}", (measured[best][0], scores[best]), xytext=(0, 6), ha="center",
                        textcoords="offset points", color=colour, fontsize=8)  # fmt: skip
-    _label(right, "validation" if measured else "validation (this split has none)", "epoch", "score")
+    finish_axis(right, "validation" if measured else "validation (this split has none)", "epoch", "score")
     for axis in (left, right):
         _count_epochs(axis, epochs[-1][0])
     if measured:
@@ -91,7 +91,7 @@ def support_figure(events: Events) -> Figure | None:
         left.plot([at for at, _ in epochs], shares, color=colour, marker="o", markersize=4, label=side)
     left.plot([at for at, _ in epochs], [100 * mask["density"] for _, mask in epochs], color=GREY, linestyle="--",
               label="both")  # fmt: skip
-    _label(left, "density", "epoch", "entries in use (%)")
+    finish_axis(left, "density", "epoch", "entries in use (%)")
     left.set_ylim(0, 1.1 * left.get_ylim()[1])
     left.legend(frameon=False, loc="lower left")
     for kind, colour, name in (("explore", BLUE, "exchanged"), ("fill", ORANGE, "filled")):
@@ -99,7 +99,7 @@ def support_figure(events: Events) -> Figure | None:
         if chosen:
             right.bar([at for at, _ in chosen], [share for _, share in chosen], color=colour, label=name,
                       width=max(0.8, 0.012 * changes[-1][0]))  # fmt: skip
-    _label(right, "churn", "epoch", "entries exchanged (%)")
+    finish_axis(right, "churn", "epoch", "entries exchanged (%)")
     for axis in (left, right):
         _count_epochs(axis, max(epochs[-1][0], *(at for at, _ in changes), 1))
     if changes:
@@ -125,7 +125,7 @@ def rows_figure(sizes: np.ndarray, shape: Shape, user_counts: np.ndarray, item_c
         if counts[seen].max() > 20 * counts[seen].min():
             axis.set_xscale("log")
             axis.xaxis.set_major_formatter("{x:,.0f}")
-        _label(axis, name, "train interactions of the row", f"entries in use (of {shape.dim})")
+        finish_axis(axis, name, "train interactions of the row", f"entries in use (of {shape.dim})")
         pearson = correlation(part.astype(np.float64), counts.astype(np.float64))
         spearman = correlation(ranks(part), ranks(counts))
         axis.text(0.02, 0.97, f"Pearson {pearson:.2f}\nSpearman {spearman:.2f}", transform=axis.transAxes,
@@ -165,16 +165,6 @@ def _panels(title: str) -> tuple[Figure, Any]:
     figure = new_figure(9, 3.6)
     figure.suptitle(title, x=0.01, ha="left", fontsize=12, fontweight="bold")
     return figure, figure.subplots(1, 2)
-
-
-def _label(axis: Axes, title: str, x: str, y: str) -> None:
-    axis.set_title(title, loc="left", fontsize=10)
-    axis.set_xlabel(x)
-    axis.set_ylabel(y)
-    axis.grid(alpha=0.25)
-    axis.set_axisbelow(True)
-    for side in ("top", "right"):
-        axis.spines[side].set_visible(False)
 
 
 def _count_epochs(axis: Axes, last: int) -> None:
