@@ -92,7 +92,8 @@ def _place(config: RunConfig) -> str:
 
 def _kind(config: RunConfig) -> RunConfig:
     """The training without what hardly changes its speed."""
-    recipe = config.recipe.model_copy(update={"epochs": TIMED_EPOCHS, "explore_every": None})
+    given = config.recipe
+    recipe = type(given)(epochs=TIMED_EPOCHS, batch_size=given.batch_size, batches=given.batches)
     return config.model_copy(
         update={"recipe": recipe, "density": TIMED_DENSITY, "seed": 0, "test_epochs": ()}
     )
