@@ -118,8 +118,16 @@ def test_more_bits_less_error(positions: str, signed: bool) -> None:
         np.abs(read_back(encode_rows(table, bits, positions)) - table).max() for bits in (2, 3, 4, 5, 6, 8)
     ]
     assert errors == sorted(errors, reverse=True) and errors[-1] < 0.015
-    if positions == "gaps":
-        assert ((read_back(encode_rows(table, 2, positions)) != 0) == (table != 0)).all()
+
+
+def test_entries_near_zero_are_left_out() -> None:
+    """With codes 1 to 4 an entry below an eighth of the largest is nearer to 0 than to the smallest code."""
+    kept = read_back(encode_rows(np.array([[8.0, 0.9, 1.1, 4.0, 0.0]]), 2))
+    assert (kept[0] != 0).tolist() == [True, False, True, True, False]
+    signed = read_back(
+        encode_rows(np.array([[8.0, -1.9, 2.1, -4.0, 0.0]]), 2)
+    )  # -2, -1, 1, 2: below a quarter
+    assert (signed[0] != 0).tolist() == [True, False, True, True, False]
 
 
 def test_rows_of_length_one_need_no_scale() -> None:

@@ -36,8 +36,6 @@ def quantise_to_codes(
     values: np.ndarray, rows: np.ndarray, n_rows: int, codes: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Place of each entry among the codes, (entries,) uint8, and the best scale of each row, (n_rows,) float64."""
-    if not np.isfinite(values).all():
-        raise CannotWrite("a table to be quantised holds values that are not finite")
     wide = values.astype(np.float64)
     largest = np.zeros(n_rows)
     np.maximum.at(largest, rows, np.abs(wide))
@@ -66,12 +64,14 @@ def encode_rows(
 ) -> EncodedTable:
     """A table as codes of a few bits.
 
-    `gaps` holds the entries that are not 0, `prefix` those up to the last of each row that is not 0, `all` every one.
-    With `unit` the file holds no scale, and a reader makes every row as long as one.
+    `gaps` holds the entries that are nearer their code than 0, `prefix` those up to the last of each row that is not 0,
+    `all` every one. With `unit` the file holds no scale, and a reader makes every row as long as one.
     """
     if positions not in POSITIONS:
         raise CannotWrite(f"positions {positions!r}: must be one of {', '.join(POSITIONS)}")
-    chosen = _entries(table, positions)
+    if not np.isfinite(table.values if isinstance(table, SparseRows) else table).all():
+        raise CannotWrite("a table to be quantised holds values that are not finite")
+    chosen = _entries(table, positions, bits)
     n_rows, rows = len(chosen.starts) - 1, chosen.rows_of_entries
     codes = uniform_codes(bits, bool((chosen.values < 0).any()), bool((chosen.values == 0).any()))
     levels, scale = quantise_to_codes(chosen.values, rows, n_rows, codes)
@@ -123,13 +123,11 @@ def _read(encoded: EncodedTable) -> AnyTable:
     return read_any_table(container, "t", encoded.rows, encoded.dim)
 
 
-def _entries(table: np.ndarray | SparseRows, positions: str) -> SparseRows:
+def _entries(table: np.ndarray | SparseRows, positions: str, bits: int) -> SparseRows:
     """The entries that are stored."""
-    if isinstance(table, SparseRows) and positions == "gaps":
-        return _used(table)
-    dense = _dense(table) if isinstance(table, SparseRows) else np.asarray(table)
     if positions == "gaps":
-        return sparse_rows(dense)
+        return _used(table if isinstance(table, SparseRows) else sparse_rows(np.asarray(table)), bits)
+    dense = _dense(table) if isinstance(table, SparseRows) else np.asarray(table)
     sizes = np.full(len(dense), dense.shape[1])
     if positions == "prefix":
         sizes = ((dense != 0) * np.arange(1, dense.shape[1] + 1)).max(axis=1, initial=0)
@@ -138,9 +136,14 @@ def _entries(table: np.ndarray | SparseRows, positions: str) -> SparseRows:
     return SparseRows(dense[kept], np.nonzero(kept)[1], starts, dense.shape[1])
 
 
-def _used(table: SparseRows) -> SparseRows:
-    used = table.values != 0
-    counts = np.bincount(table.rows_of_entries[used], minlength=len(table.starts) - 1)
+def _used(table: SparseRows, bits: int) -> SparseRows:
+    """Without the entries that are nearer to 0 than to the smallest code: leaving them out is cheaper and closer."""
+    rows, n_rows = table.rows_of_entries, len(table.starts) - 1
+    top = int(uniform_codes(bits, bool((table.values < 0).any()), zero=False).max())
+    largest = np.zeros(n_rows)
+    np.maximum.at(largest, rows, np.abs(table.values))
+    used = ~(2 * top * np.abs(table.values) < largest[rows]) & (table.values != 0)
+    counts = np.bincount(rows[used], minlength=n_rows)
     return SparseRows(
         table.values[used], table.columns[used], np.concatenate([[0], np.cumsum(counts)]), table.dim
     )
