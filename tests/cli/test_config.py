@@ -16,6 +16,9 @@ from sparserec.errors import SettingError
 from sparserec.training.configure import resolve_config
 
 NO_SETTINGS = {"run_dir", "data_dir", "resume", "threads", "quiet", "force", "warm", "dense_run", "metadata"}
+NO_SETTINGS |= {
+    "final"
+}  # a setting that `--set final=true` shows; what is shown is the same for both trainings
 """Options of train that are no settings of the run."""
 NEED_THE_DATA = {"budget", "mode", "most_nmf_work"}
 """Options of train that become settings once the data is read."""

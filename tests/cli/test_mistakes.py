@@ -33,10 +33,13 @@ def say(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path
 
 
 def test_a_run_to_go_on_from_that_is_none(say: Say, log: Path, tmp_path: Path) -> None:
-    assert "--from nothere: no such folder; give a finished run" in say("train", log, "--from", "nothere")
+    assert "--from nothere: no such run" in say("train", log, "--from", "nothere")
     (tmp_path / "other").mkdir()
     message = say("train", log, "--from", "other")
-    assert "--from other: config.json is missing, so this is not a run folder; give a finished run" in message
+    assert (
+        "--from other: not a run folder (it has no config.json)" in message
+        and "give a finished run" in message
+    )
 
 
 def test_another_configuration_names_what_differs(say: Say, log: Path, runs: Path, tmp_path: Path) -> None:
@@ -46,7 +49,7 @@ def test_another_configuration_names_what_differs(say: Say, log: Path, runs: Pat
     assert (
         "other settings" in message and "dim 16, now 8" in message and "method dense, now static" in message
     )
-    assert "and " in message and "more" in message and "--run" in message
+    assert "choose another --run" in message
 
 
 def test_sizes_that_are_none(say: Say, log: Path) -> None:

@@ -1,4 +1,5 @@
-"""The device package needs numpy and the standard library, nothing else, not even the rest of sparserec."""
+"""The device package needs numpy and the standard library, nothing else, not even the rest of sparserec
+(but for the few lines by which packages export names lazily)."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ class OnlyNumpy(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
         if top == "sparserec":
-            if name not in ("sparserec", "sparserec.device") and not name.startswith("sparserec.device."):
+            allowed = ("sparserec", "sparserec.lazy", "sparserec.device")
+            if name not in allowed and not name.startswith("sparserec.device."):
                 raise ImportError(f"{name} is not part of the device package")
         elif top != "numpy" and top not in sys.stdlib_module_names:
             raise ImportError(f"{name} is neither numpy nor standard")

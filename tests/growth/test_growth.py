@@ -153,8 +153,8 @@ def growth(method_name: str, base_name: str, settings: dict[str, Any]) -> tuple[
     entries = 21 * DENSITY * DIM * WIDEST.get(method_name, 1.0)
     if base.user_rows:
         allowed = entries + 4 * OMEGA * DIM + 16 * table.shape.width + 64
-    else:  # a gradient per entry, half as many of candidates, and their slopes by users: no block of columns at all
-        allowed = (2 / 3) * (entries * 27 / 21 + 4 * OMEGA * DIM + 2 * DENSITY * BATCH + 80)
+    else:  # per entry a gradient and marks while rows exchange; candidates and their slopes; no block of columns at all
+        allowed = (2 / 3) * (entries * 30 / 21 + 4 * OMEGA * DIM + 2 * DENSITY * BATCH + 80)
     return (peaks[2] - peaks[1]) / (3 * NODES), allowed, events
 
 

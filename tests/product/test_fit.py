@@ -76,7 +76,7 @@ def test_a_long_factorisation_is_shortened_and_said_so(
     [
         ({"budget": "1XB"}, "1XB"),
         ({"budget": -5}, "-5"),
-        ({"budget": "1MB", "for_": "phones"}, "for 'phones': a file is made for items or full"),
+        ({"budget": "1MB", "mode": "phones"}, "mode 'phones': a file to ship is one of items or full"),
     ],
 )
 def test_a_mistyped_wish_is_told_before_anything_is_read(wrong: dict, message: str) -> None:

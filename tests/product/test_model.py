@@ -191,7 +191,7 @@ def test_parts_of_two_runs_are_refused(model: sparserec.Model, tmp_path: Path) -
     record = json.loads((folder / "record.json").read_text())
     record["split"]["hash"] = "0" * 64
     (folder / "record.json").write_text(json.dumps(record))
-    with pytest.raises(RunError, match="not of the same run"):
+    with pytest.raises(RunError, match="not what the run wrote"):
         sparserec.load(folder)
 
 

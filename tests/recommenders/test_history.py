@@ -14,9 +14,10 @@ from sparserec.data.user_batches import UserSampler
 from sparserec.errors import SparserecError
 from sparserec.graph import Adjacency, build_histories
 from sparserec.recommenders.history import History, HistorySettings
+from sparserec.streams import HISTORY_DROPOUT as DROPOUT
 from sparserec.table import DenseTable, Shape, SparseTable, Update
 from sparserec.training import temperature as temperature_module
-from sparserec.training.history_batch import DROPOUT, Histories
+from sparserec.training.history_batch import Histories
 from sparserec.training.history_dense import dense_gradient
 from sparserec.training.history_kernels import fast_exp
 from sparserec.training.history_sparse import SparseHistory

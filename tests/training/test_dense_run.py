@@ -69,7 +69,7 @@ def test_other_data_is_refused(dense: Path, tmp_path: Path) -> None:
 
 
 def test_only_a_finished_run_of_dense_will_do(dense: Path, tmp_path: Path) -> None:
-    with pytest.raises(RunError, match=r"--dense-run .*not a run folder"):
+    with pytest.raises(RunError, match=r"`dense_run` .*not a run folder"):
         open_dense_run(tmp_path)
     train_run(small_config(method="small_dense", method_settings={}), tmp_path / "small", source=blocks())
     with pytest.raises(SettingError, match="holds method small_dense, not dense"):

@@ -2,13 +2,13 @@
 
 from sparserec.data.catalogue import CATALOGUE, NamedSet, find_named, get_named
 from sparserec.data.ids import IdMap
-from sparserec.data.interactions import Interactions, ItemInfo
+from sparserec.data.interactions import Interactions, ItemInfo, join
 from sparserec.data.item_info import read_item_info
 from sparserec.data.named import download_folder, fetch, load_entry, load_named, locate, resolve
 from sparserec.data.reading import ReadOptions, read_source
 from sparserec.data.sampling import Batch, Sampler
 from sparserec.data.source import ReadReport, Source
-from sparserec.data.splits import PROTOCOLS, Split, split_interactions
+from sparserec.data.splits import PROTOCOLS, Split, own_protocol, split_interactions
 from sparserec.data.user_batches import UserSampler
 from sparserec.data.world import make_world
 
@@ -30,10 +30,12 @@ __all__ = [
     "fetch",
     "find_named",
     "get_named",
+    "join",
     "load_entry",
     "load_named",
     "locate",
     "make_world",
+    "own_protocol",
     "read_item_info",
     "read_source",
     "resolve",

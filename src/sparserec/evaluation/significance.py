@@ -9,12 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy import stats
 
 from sparserec.errors import DataError, SettingError
-from sparserec.evaluation.evaluation import Evaluation
+
+if TYPE_CHECKING:
+    from sparserec.evaluation.evaluation import Evaluation
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparserec.runs.trained import Trained
+from sparserec.runs import Trained
 from sparserec.vectors import (
     EncodedLists,
     EncodedVectors,

@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast, get_args
 
-from sparserec.data import Source, find_named
-from sparserec.data.splits import own_protocol
+from sparserec.data import Source, find_named, own_protocol
 from sparserec.errors import SettingError
 from sparserec.planning.budget import Choice, Target, choose
 from sparserec.planning.estimate import (

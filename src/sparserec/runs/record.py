@@ -41,7 +41,7 @@ class MemoryRecord(BaseModel):
 class Seconds(BaseModel):
     """How long the parts of a run took."""
 
-    prepare: float
+    prepare: float = 0.0
     train: float
     """Of all its processes, where a run was stopped and resumed."""
     total: float = 0.0

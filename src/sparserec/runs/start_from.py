@@ -19,8 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sparserec.data import IdMap, Interactions, Source, Split, split_interactions
-from sparserec.data.interactions import join
+from sparserec.data import IdMap, Interactions, Source, Split, join, split_interactions
 from sparserec.errors import RunError, SettingError
 from sparserec.exploration import Factors, NmfInfo
 from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, make_method

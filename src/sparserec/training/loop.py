@@ -250,7 +250,7 @@ class Loop:
         per_epoch = self.sampler.steps_per_epoch
         best = phase.validated and self.state.early.best_score is not None
         steps = self.state.early.best_epoch * per_epoch if best else self.state.step
-        return min(1.0, steps / phase.last_step(per_epoch))
+        return min(1.0, steps / max(phase.last_step(per_epoch), 1))
 
     def _epoch(self) -> int:
         return -(-self.state.step // self.sampler.steps_per_epoch)
