@@ -22,7 +22,7 @@ import numpy as np
 import torch
 
 from sparserec.experiments.lock import benchmark_lock
-from sparserec.memory import PhasePeaks, resident_bytes
+from sparserec.memory import PhasePeaks
 
 __all__ = ["Measurement", "Pairs", "arguments", "batches", "benchmark_lock", "read_pairs", "run", "toy_pairs"]
 
@@ -104,7 +104,7 @@ def run(name: str, build: Callable[[Pairs], Callable[[Batch], float]], options: 
         toy = toy_pairs()
         build(toy)(next(batches(toy, 8, 1)))
         gc.collect()
-        measured = Measurement(resident_bytes())
+        measured = Measurement()
         with measured.phase("read"):
             pairs = read_pairs(options.data)
         with measured.phase("build"):

@@ -13,7 +13,7 @@ import numpy as np
 from measure import Measurement, benchmark_lock, toy_pairs
 from ours import Pairs, build, prepare
 from sparserec.data import Batch
-from sparserec.memory import resident_bytes, return_large_blocks
+from sparserec.memory import return_large_blocks
 
 
 def generated(millions: float) -> Pairs:
@@ -34,7 +34,7 @@ def main() -> None:
         build("lightgcn", 128, 3, False)(toy_pairs())
         pairs = generated(float(sys.argv[1]))
         gc.collect()
-        measured = Measurement(resident_bytes())
+        measured = Measurement()
         with measured.phase("build"):
             stepper, train = prepare(pairs, "lightgcn", 128, 3, False)
         rng, times = np.random.default_rng(0), []
@@ -48,7 +48,7 @@ def main() -> None:
     print(json.dumps({
         "interactions": len(train), "nodes": train.n_users + train.n_items, "width": stepper.table.shape.width,
         "step_seconds": round(statistics.median(times[1:]), 3),
-        "peak_mb": {name: round(peak / 1e6) for name, peak in measured.peaks.items()},
+        "peak_mb": {name: round(peak / 1e6) for name, peak in measured.peaks.bytes.items()},
     }))  # fmt: skip
 
 
