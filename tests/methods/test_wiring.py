@@ -151,14 +151,20 @@ def test_a_late_fill_is_followed_by_a_whole_interval() -> None:
     rows = np.repeat(np.arange(70, dtype=np.int32), 1)
     factors = Factors(rows, np.zeros(70, np.int16), np.ones(70, np.float32), 8, NmfInfo(0, 0, 0, 0, 1, False))
     method = make_method("sparserec", {"candidate_ratio": 0.5})
-    context = skewed_context(factors=factors, explore_every=2)
+    context = skewed_context(factors=factors, explore_every=3)
     table = method.start(context, PHASE, None)
     events = explored(method, context, table)
     fills = [event["step"] for event in events if event["event"] == "fill"]
     explorations = [event["step"] for event in events if event["event"] == "explore"]
     assert len(fills) >= 2 and fills[:2] == [10, 20], "after every epoch, at most a quarter of what may grow"
-    assert explorations[0] == fills[-1] + 20
+    assert explorations[0] == fills[-1] + 30 and explorations[0] % 30, "not counted from the beginning"
     assert table.parameters() == 140
+
+    once = Phase("train", 1)
+    whole = replace(skewed_context(factors=factors), steps_per_epoch=1)
+    table = make_method("sparserec", {"candidate_ratio": 1.0}).start(whole, once, None)
+    make_method("sparserec", {"candidate_ratio": 1.0}).after_step(whole, table, Moment(once, 1, 1, 1, 0.01))
+    assert table.parameters() == 140, "however short a training is, the budget is reached"
 
 
 # -- dsl, rigl ------------------------------------------------------------------------------------------------------
