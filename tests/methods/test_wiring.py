@@ -12,7 +12,8 @@ from method_toy import small_context, train_toy
 
 from sparserec.exploration import cosine_drop_fraction, draw_candidates
 from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, make_method
-from sparserec.table import DenseTable, MaskedTable, Shape, SparseTable, Table, byte_matched_dim
+from sparserec.methods.small_dense import byte_matched_dim
+from sparserec.table import DenseTable, MaskedTable, Shape, SparseTable, Table
 
 SHAPE = Shape(30, 40, 8, 8)
 PHASE = Phase("train", 10)

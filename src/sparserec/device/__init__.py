@@ -12,6 +12,8 @@ from .codecs import (
     fake_quantise_flat,
     keep_largest,
     quantise_rows,
+    quantised_bytes,
+    quantised_bytes_flat,
     sparse_rows,
 )
 from .encode import encode_codes, encode_rows, read_back, read_back_sparse
@@ -21,10 +23,12 @@ from .graph import encode_graph, smallest_counts
 from .ids import id_tensors
 from .model import Explanation, Item, Model, Recommendation, load, loads
 from .scorers import FullScorer
+from .sizes import SCALE_BYTES, gap_bytes, int_bytes, product_bytes
 from .text import text_tensors
 from .writer import ModelParts, model_bytes, write_model
 
 __all__ = [
+    "SCALE_BYTES",
     "DeviceError",
     "EncodedTable",
     "Explanation",
@@ -44,12 +48,17 @@ __all__ = [
     "encode_table",
     "fake_quantise",
     "fake_quantise_flat",
+    "gap_bytes",
     "id_tensors",
+    "int_bytes",
     "keep_largest",
     "load",
     "loads",
     "model_bytes",
+    "product_bytes",
     "quantise_rows",
+    "quantised_bytes",
+    "quantised_bytes_flat",
     "read_back",
     "read_back_sparse",
     "smallest_counts",

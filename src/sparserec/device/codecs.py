@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .errors import CannotWrite
+from .sizes import column_bytes, layout_bytes
 
 TOP_CODE = {8: 127, 4: 7}
 SMALLEST_SCALE, LARGEST_SCALE = 2.0**-17, 65504.0  # below 2^-17 float16 is too coarse to reach the top code
@@ -96,6 +97,24 @@ def fake_quantise_flat(values: np.ndarray, rows: np.ndarray, n_rows: int, bits: 
     return dequantise(codes, scales[rows])
 
 
+def quantised_bytes(table: np.ndarray, bits: int) -> int:
+    """What `encode_table` would make of a (rows, dim) float table, in bytes, without making it."""
+    scales = row_scales(np.abs(table).max(axis=1, initial=0), bits)
+    used = make_codes(table, np.broadcast_to(scales[:, None], table.shape), bits) != 0
+    return _table_bytes(np.count_nonzero(used, axis=1), scales, table.shape[1], bits)
+
+
+def quantised_bytes_flat(values: np.ndarray, rows: np.ndarray, n_rows: int, dim: int, bits: int) -> int:
+    """The same for a sparse table given as flat values and the row of each."""
+    codes, scales = quantise_rows(values, rows, n_rows, bits)
+    return _table_bytes(np.bincount(rows[codes != 0], minlength=n_rows), scales, dim, bits)
+
+
+def _table_bytes(counts: np.ndarray, scales: np.ndarray, dim: int, bits: int) -> int:
+    sizes = layout_bytes(int(counts.sum()), len(counts), dim, bits, _count_tensor(counts).nbytes)
+    return min(sizes.values()) + scales.nbytes
+
+
 def keep_largest(vectors: np.ndarray, k: int) -> np.ndarray:
     """A copy with all but the k largest magnitudes of each row set to zero; ties keep the lower column."""
     kept = np.zeros_like(vectors)
@@ -152,13 +171,7 @@ def _starts(rows: np.ndarray, n_rows: int) -> np.ndarray:
 
 
 def _smallest(starts: np.ndarray, n_rows: int, dim: int, bits: int) -> str:
-    entries = int(starts[-1])
-    count = _count_tensor(np.diff(starts))
-    sizes = {
-        "bitmask": n_rows * -(-dim // 8) + -(-entries * bits // 8),
-        "byte-index": entries * (1 if dim <= 256 else 2) + count.nbytes + -(-entries * bits // 8),
-        "dense": -(-n_rows * dim * bits // 8),
-    }
+    sizes = layout_bytes(int(starts[-1]), n_rows, dim, bits, _count_tensor(np.diff(starts)).nbytes)
     return min(ENCODINGS, key=lambda name: (sizes[name], ENCODINGS.index(name)))
 
 
@@ -177,7 +190,7 @@ def _layout(
         return {"mask": np.packbits(present, axis=1, bitorder="little"), "code": codes}
     if encoding == "byte-index":
         counts = np.bincount(rows, minlength=n_rows)
-        index = columns.astype(np.uint8 if dim <= 256 else np.uint16)
+        index = columns.astype(np.uint8 if column_bytes(dim) == 1 else np.uint16)
         return {"count": _count_tensor(counts), "index": index, "code": codes}
     if encoding == "dense":
         dense = np.zeros((n_rows, dim), np.int8)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from bisect import bisect_left
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from sparserec.data import Split
+from sparserec.device import gap_bytes, int_bytes, product_bytes
 from sparserec.errors import SettingError
 from sparserec.progress import progress
 from sparserec.vectors import (
@@ -71,16 +71,13 @@ def foreseen_bytes(vectors: Vectors, encoding: Encoding) -> float:
     """About how many bytes the vectors will take; what is measured in the end is the file."""
     items, dim = vectors.items.shape
     tables = 1 if encoding.fold == "shared" else 1 + len(vectors.fold)
-    keep = min(encoding.keep, items if encoding.kind == "neighbours" else dim)
+    columns = items if encoding.kind == "neighbours" else dim
+    keep, bits = min(encoding.keep, columns), encoding.bits
     if encoding.kind == "codes":
-        return tables * (items * keep + 256 * (dim + keep))
-    positions = 0.0
-    if encoding.kind != "prefix" and keep < dim:
-        columns = items if encoding.kind == "neighbours" else dim
-        choices = math.lgamma(columns + 1) - math.lgamma(keep + 1) - math.lgamma(columns - keep + 1)
-        entropy = choices / math.log(2)
-        positions = min(8 * keep, dim) if encoding.kind == "int" else entropy
-    return tables * items * (positions + keep * encoding.bits + 8) / 8
+        return tables * product_bytes(keep, items, dim)
+    if encoding.kind == "int":
+        return tables * int_bytes(items * keep, items, dim, bits, even=True)
+    return tables * gap_bytes(keep, items, keep if encoding.kind == "prefix" else columns, bits)
 
 
 class Encoder:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import Literal
 
+from sparserec.device import SCALE_BYTES, int_bytes
 from sparserec.methods.base import Context, Phase
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
-from sparserec.table import DenseTable, Table, byte_matched_dim
+from sparserec.table import DenseTable, Table
 
 
 class SmallDenseSettings(Settings):
@@ -33,3 +34,9 @@ class SmallDense(OneTraining):
         else:
             dim = byte_matched_dim(n_rows, context.dim, context.density)
         return DenseTable.create(context.shape(dim), context.initial(dim))
+
+
+def byte_matched_dim(n_rows: int, dim: int, density: float, bits: int = 8) -> int:
+    """The largest dense dimension that is no bigger on disk than a sparse table of this density."""
+    codes = int_bytes(round(density * n_rows * dim), n_rows, dim, bits) - n_rows * SCALE_BYTES
+    return max(1, codes * 8 // (bits * n_rows))

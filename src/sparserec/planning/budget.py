@@ -16,10 +16,9 @@ from typing import Any, Literal
 import numpy as np
 
 from sparserec.data import Interactions, ItemInfo, Source
-from sparserec.device import encode_graph, id_tensors, smallest_counts, text_tensors
+from sparserec.device import encode_graph, id_tensors, int_bytes, smallest_counts, text_tensors
 from sparserec.errors import SettingError
 from sparserec.planning.sizes import train_share
-from sparserec.table import SCALE_BYTES
 from sparserec.units import show_bytes
 
 Target = Literal["items", "full"]
@@ -63,13 +62,6 @@ class Choice:
             f"  {self.why}",
             f"  about {show_bytes(self.bytes)}: {parts}",
         ]
-
-
-def row_bytes(dim: int, keep: int, bits: int) -> float:
-    """Bytes of one row with `keep` entries in the smallest encoding: bitmask, index or dense; and its scale."""
-    code = keep * bits / 8
-    index = keep * (1 if dim <= 256 else 2)
-    return min(-(-dim // 8) + code, index + code, dim * bits / 8) + SCALE_BYTES
 
 
 def choose(source: Source, target: Target, budget: int, protocol: str, dim: int | None = None) -> Choice:
@@ -135,68 +127,63 @@ def _size(tensors: dict[str, np.ndarray]) -> int:
 
 def _for_items(data: Interactions, fixed: dict[str, int], budget: int, dims: Sequence[int]) -> Choice | None:
     """The largest dimension of which enough entries fit, as many as fit; 8 bits once all of them do at 4."""
-    room = (budget - sum(fixed.values())) / data.n_items
+    room, items = budget - sum(fixed.values()), data.n_items
     for dim in dims:
-        keep = _most_entries(dim, 4, room)
+        keep = _most_entries(items, dim, 4, room)
         if (keep < max(1, SMALLEST_CUT * dim) and dim != dims[-1]) or keep < 1:
             continue
-        bits = 8 if _most_entries(dim, 8, room) >= dim / 2 else 4
-        keep = _most_entries(dim, bits, room)
-        vectors = round(data.n_items * row_bytes(dim, keep, bits))
+        bits = 8 if _most_entries(items, dim, 8, room) >= dim / 2 else 4
+        keep = _most_entries(items, dim, bits, room)
+        vectors = int_bytes(items * keep, items, dim, bits, even=True)
         density = float(np.clip(keep / dim, *DENSITIES))
         why = (
-            f"{room:.1f} bytes an item hold {keep} of {dim} entries at {bits} bits; the table is trained at "
-            "the density "
-            f"that will be shipped, within {DENSITIES[0]:g} and {DENSITIES[1]:g}"
+            f"{room / items:.1f} bytes an item hold {keep} of {dim} entries at {bits} bits; the table is trained at "
+            f"the density that will be shipped, within {DENSITIES[0]:g} and {DENSITIES[1]:g}"
         )
         return Choice("items", budget, dim, density, bits, keep, fixed | {"vectors": vectors}, why)
     return None
 
 
-def _most_entries(dim: int, bits: int, room: float) -> int:
-    """The most entries of a row that fit `room` bytes."""
-    return max((keep for keep in range(1, dim + 1) if row_bytes(dim, keep, bits) <= room), default=0)
+def _most_entries(rows: int, dim: int, bits: int, room: int) -> int:
+    """The most entries of every row with which all of them fit `room` bytes, 0 where none does."""
+    fitting = (n for n in range(1, dim + 1) if int_bytes(n * rows, rows, dim, bits, even=True) <= room)
+    return max(fitting, default=0)
 
 
 def _for_full(data: Interactions, fixed: dict[str, int], budget: int, dims: Sequence[int]) -> Choice | None:
     """The largest dimension that can have a sixteenth of its entries at 8 bits, else at 4."""
     rows = data.n_users + data.n_items
-    room = (budget - sum(fixed.values())) / rows
+    room = budget - sum(fixed.values())
     for dim in dims:
         for bits in (8, 4):
-            density = _largest_density(dim, bits, room)
+            density = _largest_density(rows, dim, bits, room)
             if density < DENSITIES[0] and not (dim == dims[-1] and bits == 4 and density * dim >= 1):
                 continue
             density = min(density, 0.5)
-            table = round(rows * _mean_row_bytes(dim, density, bits))
+            table = int_bytes(round(density * rows * dim), rows, dim, bits)
             why = (
-                f"{room:.1f} bytes a user or item hold {density * dim:.1f} of {dim} entries at {bits} bits, after the "
-                f"graph ({show_bytes(fixed['graph'])})"
+                f"{room / rows:.1f} bytes a user or item hold {density * dim:.1f} of {dim} entries at {bits} bits, "
+                f"after the graph ({show_bytes(fixed['graph'])})"
             )
             keep = round(density * dim)
             return Choice("full", budget, dim, density, bits, keep, fixed | {"table": table}, why)
     return None
 
 
-def _mean_row_bytes(dim: int, density: float, bits: int) -> float:
-    """Rows differ in length, so an index needs a count of each."""
-    entries = density * dim
-    code = entries * bits / 8
-    index = entries * (1 if dim <= 256 else 2) + 1
-    return min(-(-dim // 8) + code, index + code, dim * bits / 8) + SCALE_BYTES
-
-
-def _largest_density(dim: int, bits: int, room: float) -> float:
-    """The density at which a mean row takes `room` bytes, in steps of 1/1024 of the table, 0 where none does."""
-    steps = [step / 1024 for step in range(1, 1025)]
-    return max((density for density in steps if _mean_row_bytes(dim, density, bits) <= room), default=0.0)
+def _largest_density(rows: int, dim: int, bits: int, room: int) -> float:
+    """The density at which a table takes `room` bytes, in steps of 1/1024, 0 where none does."""
+    steps = (step / 1024 for step in range(1, 1025))
+    fitting = (
+        density for density in steps if int_bytes(round(density * rows * dim), rows, dim, bits) <= room
+    )
+    return max(fitting, default=0.0)
 
 
 def _too_small(
     data: Interactions, fixed: dict[str, int], target: Target, budget: int, dims: Sequence[int]
 ) -> str:
     rows = data.n_items if target == "items" else data.n_users + data.n_items
-    least = round(sum(fixed.values()) + rows * row_bytes(min(dims), 1, 4)) + 1
+    least = sum(fixed.values()) + int_bytes(rows, rows, min(dims), 4, even=target == "items")
     parts = ", ".join(
         f"{name} {show_bytes(size)}" for name, size in sorted(fixed.items(), key=lambda kv: -kv[1])
     )

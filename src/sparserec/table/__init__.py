@@ -10,7 +10,6 @@ from sparserec.table.ledger import Ledger, total
 from sparserec.table.masked import MaskedTable
 from sparserec.table.prefix import PrefixTable
 from sparserec.table.sparse import Candidates, SparseTable
-from sparserec.table.storage import SCALE_BYTES, byte_matched_dim
 from sparserec.table.thresholded import ThresholdedTable, Thresholds
 
 TABLES: dict[str, type] = {
@@ -23,7 +22,6 @@ __all__ = [
     "BETA_1",
     "BETA_2",
     "EPSILON",
-    "SCALE_BYTES",
     "TABLES",
     "Candidates",
     "Cohorts",
@@ -43,7 +41,6 @@ __all__ = [
     "ThresholdedTable",
     "Thresholds",
     "Update",
-    "byte_matched_dim",
     "code_shape",
     "network_size",
     "total",

@@ -18,13 +18,12 @@ import torch
 from numba import njit, prange
 from torch.nn import functional
 
-from sparserec.device import EncodedTable
+from sparserec.device import EncodedTable, fake_quantise, quantised_bytes
 from sparserec.errors import SettingError
 from sparserec.table.adam import BETA_1, BETA_2, EPSILON
 from sparserec.table.base import EntryDropout, Shape, State, Update
 from sparserec.table.dense import drop_block
 from sparserec.table.ledger import Ledger
-from sparserec.table.storage import dense_bytes, quantise_matrix
 
 ROWS_AT_ONCE = 4096
 LARGEST_FACTOR = 10**9
@@ -241,14 +240,14 @@ class ComputedTable:
         """Matrices quantised row by row; scales, shifts and bias as float32, hash functions as the seed they
         come from.
         """
-        matrices = [weight for weight in self.weights.values() if weight.ndim == 2]
-        vectors = sum(weight.numel() for weight in self.weights.values() if weight.ndim == 1)
-        return sum(dense_bytes(len(matrix), matrix.shape[1], bits) for matrix in matrices) + 4 * vectors + 8
+        weights = [weight.detach().numpy() for weight in self.weights.values()]
+        matrices = sum(quantised_bytes(weight, bits) for weight in weights if weight.ndim == 2)
+        return matrices + sum(weight.nbytes for weight in weights if weight.ndim == 1) + 8
 
     def quantised(self, bits: int) -> ComputedTable:
         twin = copy.copy(self)
         twin.weights = {
-            name: torch.from_numpy(quantise_matrix(weight.detach().numpy(), bits))
+            name: torch.from_numpy(fake_quantise(weight.detach().numpy(), bits))
             if weight.ndim == 2
             else weight
             for name, weight in self.weights.items()

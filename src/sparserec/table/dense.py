@@ -9,12 +9,11 @@ import torch
 from numba import njit, prange
 
 from sparserec.counter import dropout_factor
-from sparserec.device import EncodedTable, encode_table
+from sparserec.device import EncodedTable, encode_table, fake_quantise, quantised_bytes
 from sparserec.table.adam import Cohorts, update_dense
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger
-from sparserec.table.storage import dense_bytes, quantise_matrix
 
 
 class DenseTable(BlockWise):
@@ -94,11 +93,11 @@ class DenseTable(BlockWise):
         return encode_table(self.matrix()[order], bits)
 
     def stored_bytes(self, bits: int) -> int:
-        return dense_bytes(self.shape.n_rows, self.shape.dim, bits)
+        return quantised_bytes(self.matrix(), bits)
 
     def quantised(self, bits: int) -> DenseTable:
         twin = copy.copy(self)
-        matrix = quantise_matrix(self.matrix(), bits)
+        matrix = fake_quantise(self.matrix(), bits)
         twin.values = [
             np.ascontiguousarray(matrix[:, start : start + width]) for start, width in self.shape.blocks
         ]

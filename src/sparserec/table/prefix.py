@@ -12,7 +12,6 @@ from sparserec.device import EncodedTable, encode_rows
 from sparserec.table.base import Shape
 from sparserec.table.initial import InitialValues
 from sparserec.table.sparse import SparseTable
-from sparserec.table.storage import SCALE_BYTES
 
 
 def prefix_support(shape: Shape, sizes: np.ndarray) -> list[np.ndarray]:
@@ -47,6 +46,4 @@ class PrefixTable(SparseTable):
         return encode_rows(self.in_order(order), bits, "prefix")
 
     def stored_bytes(self, bits: int) -> int:
-        """Codes, a scale and a size per row."""
-        size_bytes = 1 if self.shape.dim <= 256 else 2
-        return -(-self.parameters() * bits // 8) + self.shape.n_rows * (SCALE_BYTES + size_bytes)
+        return self.encoded(np.arange(self.shape.n_rows), bits).nbytes

@@ -15,12 +15,17 @@ import torch
 from numba import njit, prange
 
 from sparserec.counter import dropout_factor
-from sparserec.device import EncodedTable, SparseRows, encode_table
+from sparserec.device import (
+    EncodedTable,
+    SparseRows,
+    encode_table,
+    fake_quantise_flat,
+    quantised_bytes_flat,
+)
 from sparserec.table.adam import Cohorts, update_entries, update_sparse
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.initial import InitialValues
 from sparserec.table.ledger import Ledger
-from sparserec.table.storage import quantise_entries, sparse_bytes
 
 
 @dataclass
@@ -281,12 +286,13 @@ class SparseTable(BlockWise):
         return SparseRows(values[by_row], columns[by_row], starts, self.shape.dim)
 
     def stored_bytes(self, bits: int) -> int:
-        return sparse_bytes(self.row_sizes(), self.shape.dim, bits)
+        rows, _, values = self.entries()
+        return quantised_bytes_flat(values, rows, self.shape.n_rows, self.shape.dim, bits)
 
     def quantised(self, bits: int) -> SparseTable:
         rows, _, values = self.entries()
         twin = copy.copy(self)
-        twin.values = quantise_entries(values, rows, self.shape.n_rows, bits)
+        twin.values = fake_quantise_flat(values, rows, self.shape.n_rows, bits)
         twin.candidates = twin.watched = None
         return twin
 
