@@ -14,12 +14,14 @@ NEXT = float(np.nextafter(np.float32(1), np.float32(2)))
 VALUES = st.one_of(
     st.sampled_from([0.0, -0.0, 1.0, -1.0, NEXT, 2.0, -2.0, 1e-40, 3e38]), st.floats(-4, 4, width=32)
 )
+TYING = st.sampled_from([1.0, -1.0, NEXT])
 
 
 @st.composite
 def segmented(draw: st.DrawFn) -> tuple[np.ndarray, np.ndarray]:
     """Values and disjoint ascending ranges of them, some empty, some values outside all ranges."""
-    values = np.array(draw(st.lists(VALUES, min_size=1, max_size=40)), np.float32)
+    kind = draw(st.sampled_from([VALUES, TYING]))
+    values = np.array(draw(st.lists(kind, min_size=1, max_size=40)), np.float32)
     cuts = sorted(draw(st.lists(st.integers(0, len(values)), min_size=2, max_size=6)))
     cuts = cuts[: len(cuts) // 2 * 2]
     return values, np.array(cuts, np.int64).reshape(-1, 2)
@@ -42,14 +44,20 @@ def test_kth_key_is_the_kth_magnitude(drawn: tuple[np.ndarray, np.ndarray], k: i
     assert ties == magnitudes[:k].count(magnitudes[k - 1])
 
 
-@given(segmented(), st.integers(0, 40))
-def test_mark_smallest_is_a_stable_sort(drawn: tuple[np.ndarray, np.ndarray], k: int) -> None:
+@given(segmented(), st.floats(0, 1))
+def test_mark_smallest_is_a_stable_sort(drawn: tuple[np.ndarray, np.ndarray], share: float) -> None:
     values, segments = drawn
     order = sorted(inside(segments), key=lambda i: (abs(float(values[i])), i))
-    k = min(k, len(order))
+    k = round(share * len(order))  # a number of its own would mostly be all of them
     chosen = np.zeros(len(values), bool)
     mark_smallest(values, segments, k, chosen)
     assert np.flatnonzero(chosen).tolist() == sorted(order[:k])
+
+
+def test_of_equal_ones_the_first_are_marked() -> None:
+    chosen = np.zeros(6, bool)
+    mark_smallest(np.array([2, -1, 2, 0.5, 1, 2], np.float32), np.array([[0, 3], [4, 6]]), 3, chosen)
+    assert chosen.tolist() == [True, True, False, False, True, False]  # the first of three twos
 
 
 def test_mark_smallest_keeps_earlier_marks() -> None:
