@@ -11,32 +11,55 @@ import math
 import sys
 import time
 import warnings
+from typing import Any
 
 import numpy as np
+
+
+def start_factors(shape: tuple[int, int], pairs: int, rank: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Random factors of a (users, items) matrix with so many ones, at scikit-learn's scale for init="random"."""
+    rng = np.random.default_rng(seed)
+    scale = math.sqrt(pairs / (shape[0] * shape[1]) / rank)
+    users = np.abs(scale * rng.standard_normal((shape[0], rank), np.float32)).astype(np.float32)
+    items = np.abs(scale * rng.standard_normal((rank, shape[1]), np.float32)).astype(np.float32)
+    return users, items
+
+
+def iterate(matrix: Any, users: np.ndarray, items: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One iteration of coordinate descent; many calls are the same descent as one call of many."""
+    from sklearn.decomposition import non_negative_factorization
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # "maximum number of iterations reached" is the plan, not a problem
+        users, items, _ = non_negative_factorization(
+            matrix,
+            W=users,
+            H=items,
+            init="custom",
+            n_components=users.shape[1],
+            max_iter=1,
+            tol=0.0,
+            solver="cd",
+        )
+    return users, items
 
 
 def main(pairs_path: str, out_path: str, rank: int, iterations: int, seed: int) -> None:
     """Factorise and write `rows, columns, values, info` to an npz file."""
     import scipy.sparse
-    from sklearn.decomposition import non_negative_factorization
+    import sklearn.decomposition  # noqa: F401  before the clock starts
 
     from sparserec.memory import PeakMeter, resident_bytes
 
-    warnings.filterwarnings("ignore")  # "maximum number of iterations reached" is the plan, not a problem
     with np.load(pairs_path, allow_pickle=False) as pairs:
-        shape = tuple(int(size) for size in pairs["shape"])
+        shape = int(pairs["shape"][0]), int(pairs["shape"][1])
         ones = np.ones(len(pairs["users"]), np.float32)
         matrix = scipy.sparse.csr_matrix((ones, (pairs["users"], pairs["items"])), shape=shape)
     start, before = time.monotonic(), resident_bytes()
-    rng = np.random.default_rng(seed)
-    scale = math.sqrt(len(ones) / (shape[0] * shape[1]) / rank)  # scikit-learn's scale for init="random"
-    users = np.abs(scale * rng.standard_normal((shape[0], rank), np.float32)).astype(np.float32)
-    items = np.abs(scale * rng.standard_normal((rank, shape[1]), np.float32)).astype(np.float32)
+    users, items = start_factors(shape, len(ones), rank, seed)
     with PeakMeter() as meter:
-        for _ in range(iterations):  # one iteration a call is the same descent, and shows progress
-            users, items, _ = non_negative_factorization(
-                matrix, W=users, H=items, init="custom", n_components=rank, max_iter=1, tol=0.0, solver="cd"
-            )
+        for _ in range(iterations):
+            users, items = iterate(matrix, users, items)
             print(
                 f"density {np.count_nonzero(users) / users.size:.3f} {np.count_nonzero(items) / items.size:.3f}",
                 flush=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, get_args
 
@@ -73,8 +73,6 @@ def plan_run(
         config, choice, chosen = _choose(config, source, options.mode, options.budget)
         notes += chosen
     sizes = Sizes.of_source(source, config.protocol)
-    if config.final:  # the second training holds all of it
-        sizes = replace(sizes, train=sizes.train + sizes.held_out)
     if factorises:
         config, shortened = limit_nmf(config, sizes, options.most_nmf_work)
         notes += [shortened] if shortened else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -60,6 +60,10 @@ class Sizes:
     @property
     def tested_users(self) -> int:
         return self.new_users or self.ranked_users
+
+    def everything(self) -> Sizes:
+        """Sizes of a training that holds nothing and nobody out."""
+        return replace(self, train=self.interactions, held_out=0, new_users=0)
 
     @classmethod
     def of_split(cls, split: Split) -> Sizes:

@@ -8,7 +8,6 @@ all epochs of the recipe.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -19,6 +18,7 @@ from sparserec.data import Interactions
 from sparserec.evaluation import top_items
 from sparserec.graph import Adjacency
 from sparserec.methods import make_method
+from sparserec.nmf_child import iterate, start_factors
 from sparserec.planning.miniature import PhasePlan, kind_of, make_context, phases_of, synthetic_train
 from sparserec.planning.sizes import Sizes
 from sparserec.recommenders import Recommender, graph_of, make_recommender
@@ -29,9 +29,8 @@ from sparserec.vectors import propagate_all
 MOST_PAIRS, MOST_NODES = 1_500_000, 150_000
 """Made-up data ends here; above it times are scaled by the share."""
 RANKED_USERS, RANKED_ITEMS = 256, 40_000
-NMF_ROWS = 3000
-NMF_OUT_OF_CACHE = 1.5
-"""A row of a long factorisation costs this much more than one of the sample, which stays in the cache."""
+NMF_WORK, FEWEST_NMF_ROWS, MOST_NMF_ROWS = 1e8, 500, 20_000
+"""The factorisation is measured on rows * rank^2 of about this: half a second an iteration."""
 
 
 @dataclass(frozen=True)
@@ -138,35 +137,23 @@ def rank_seconds(sizes: Sizes, dim: int) -> float:
 
 
 def nmf_seconds(sizes: Sizes, rank: int, iterations: int) -> float:
-    """Seconds of the factorisation: its time goes with nodes * rank^2, so a few rows tell it."""
-    import scipy.sparse
-    from sklearn.decomposition import non_negative_factorization
+    """Seconds of the factorisation: its time goes with the nodes, so an iteration on some of them tells it.
 
-    scale = max(1.0, sizes.nodes / NMF_ROWS)
+    On one thread, as the child process runs it: with more, their waiting for each other on a busy machine would be
+    measured, which is up to ten times as long.
+    """
+    import scipy.sparse
+    from threadpoolctl import threadpool_limits
+
+    scale = max(1.0, sizes.nodes / min(max(NMF_WORK / rank**2, FEWEST_NMF_ROWS), MOST_NMF_ROWS))
     shape = max(2, round(sizes.users / scale)), max(2, round(sizes.items / scale))
-    train = synthetic_train(*shape, max(2, min(round(sizes.train / scale), shape[0] * shape[1] // 4)))
+    train = synthetic_train(*shape, max(2, round(sizes.train / scale)))
     ones = np.ones(len(train), np.float32)
     matrix = scipy.sparse.csr_matrix((ones, (train.users, train.items)), shape=shape)
-    rng = np.random.default_rng(0)
-    left = np.abs(rng.standard_normal((shape[0], rank), np.float32))
-    right = np.abs(rng.standard_normal((rank, shape[1]), np.float32))
-
-    def iterate() -> None:
-        non_negative_factorization(
-            matrix,
-            W=left.copy(),
-            H=right.copy(),
-            init="custom",
-            n_components=rank,
-            max_iter=1,
-            tol=0.0,
-            solver="cd",
-        )
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        taken = seconds_of(iterate, 0.1, 3)
-    return taken * scale * iterations * (NMF_OUT_OF_CACHE if scale > 2 else 1.0)
+    users, items = start_factors(shape, len(train), rank, 0)
+    with threadpool_limits(1):
+        taken = seconds_of(lambda: iterate(matrix, users.copy(), items.copy()), 0.1, 3)
+    return taken * scale * iterations
 
 
 def plan_seconds(
