@@ -14,7 +14,7 @@ class StopRequested(SparserecError):
 
     def __init__(self, number: int) -> None:
         super().__init__(
-            f"stopped by {signal.Signals(number).name}; a checkpoint was written, --resume continues exactly"
+            f"stopped by {signal.Signals(number).name}; a checkpoint was written, `resume` continues exactly"
         )
         self.number = number
 

@@ -58,9 +58,45 @@ def test_sizes_that_are_none(say: Say, log: Path) -> None:
     assert "most-nmf-work -1" in say("train", log, "--most-nmf-work", "-1")
 
 
+@pytest.mark.parametrize("kept", ["0", "-3"])
+def test_a_file_keeps_at_least_one_entry_of_an_item(
+    call: Callable, runs: Path, tmp_path: Path, kept: str
+) -> None:
+    refused = call("export", runs / "dense", "--out", tmp_path / "m.srec", "--keep", kept)
+    assert refused.exit_code == 2 and "--keep" in refused.stderr and "equal to 1" in refused.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_is_not_put_where_there_is_no_folder(say: Say, runs: Path, tmp_path: Path) -> None:
+    assert "there is no folder no/such; make it first" in say(
+        "export", runs / "dense", "--out", "no/such/x.srec"
+    )
+    assert not list(tmp_path.iterdir())
+
+
+def test_advice_is_only_what_can_be_followed(say: Say, runs: Path, log: Path, tmp_path: Path) -> None:
+    """These items have no titles to leave out, so nobody is told to; where there are some, the option is named."""
+    small = ("--budget", "300", "--quiet")
+    bare = say("export", runs / "dense", "--out", "m.srec", *small)
+    assert (
+        "raise the --budget, or leave rare items out with --min-users" in bare
+        and "titles and tags" not in bare
+    )
+    (tmp_path / "titles.csv").write_text("id,title\n" + "".join(f"shop{n},Shop {n}\n" for n in range(30)))
+    titled = say("export", runs / "dense", "--out", "m.srec", "--metadata", "titles.csv", *small)
+    assert "leave titles and tags out (--no-titles)" in titled
+
+
+def test_a_run_that_is_not_there_cannot_be_continued(say: Say, tmp_path: Path) -> None:
+    assert "nothere: no such run" in say("train", "--resume", "--run", "nothere")
+    assert not list(tmp_path.iterdir())
+
+
 def test_too_few_items_say_what_to_type(say: Say, tmp_path: Path) -> None:
     (tmp_path / "tiny.csv").write_text("user_id,item_id\na,x\na,y\nb,x\nb,z\n")
-    assert "--set ks=[3]" in say("train", "tiny.csv", *QUICK)
+    assert "(--set ks=[3])" in say("train", "tiny.csv", *QUICK)
+    assert "(--set ks=[3])" in say("train", "tiny.csv", "--run", "deep/down", *QUICK)
+    assert [path.name for path in tmp_path.iterdir()] == ["tiny.csv"]  # a refused run leaves no folder
 
 
 def test_where_nothing_can_be_written(say: Say, log: Path, runs: Path, tmp_path: Path) -> None:

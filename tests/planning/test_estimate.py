@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from sparserec.data import Interactions, ReadReport, Sampler, Source, make_world, split_interactions
 from sparserec.errors import SettingError
+from sparserec.exploration import factorise
 from sparserec.methods import METHODS, make_method
+from sparserec.nmf_child import iterate
 from sparserec.planning.estimate import (
     _container_bytes,
     estimate_all,
@@ -21,6 +25,7 @@ from sparserec.planning.memory_plan import batch_rows
 from sparserec.planning.miniature import make_context, phases_of, plan_phases, synthetic_train
 from sparserec.planning.plan import PlanOptions, plan_run
 from sparserec.planning.sizes import Sizes
+from sparserec.planning.timing import nmf_seconds
 from sparserec.recommenders import RECOMMENDERS, graph_of, make_recommender, rows_of
 from sparserec.table import total
 from sparserec.training.config import RunConfig
@@ -87,6 +92,43 @@ def test_memory_and_time_of_one_run() -> None:
     assert longer.seconds is not None and longer.seconds["train"] > 10 * found.seconds["train"]
 
 
+def test_a_final_run_is_charged_for_both_trainings() -> None:
+    once, twice = (estimate_run(config(final=final), SIZES) for final in (False, True))
+    assert once.seconds is not None and twice.seconds is not None and "final" not in once.seconds
+    # Steps are 8500/6000 as many and each goes over as many more edges; the factorisation comes on top.
+    assert twice.seconds["final"] > 1.9 * twice.seconds["train"]
+    assert twice.all_seconds == pytest.approx(sum(twice.seconds.values()))
+    assert sum("once more, on everything" in line for line in twice.lines()) == 1
+    assert twice.memory["train"]["graph"] / once.memory["train"]["graph"] == pytest.approx(
+        8500 / 6000, rel=0.05
+    )
+    assert twice.memory["read"] == once.memory["read"] and twice.memory["evaluate"] == once.memory["evaluate"]
+
+
+def test_the_time_of_a_factorisation_is_measured(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A third of the rows is measured; what comes of it is held against a factorisation that was really made."""
+    monkeypatch.setenv("SPARSEREC_CACHE", str(tmp_path))
+    monkeypatch.setattr("sparserec.planning.timing.NMF_WORK", 1000 * 64**2)
+    train = synthetic_train(1600, 1400, 30_000)
+    before = nmf_seconds(Sizes(1600, 1400, 30_000), 64, 20)
+    taken = factorise(train, 64, 20, 0).info.seconds
+    after = nmf_seconds(Sizes(1600, 1400, 30_000), 64, 20)
+    assert min(before, after) < 2.5 * taken and max(before, after) > taken / 2.5
+
+
+def test_a_factorisation_is_measured_on_one_thread_as_it_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: set[int] = set()
+
+    def watched(*factors: Any) -> Any:
+        threads.update(pool["num_threads"] for pool in threadpool_info())
+        return iterate(*factors)
+
+    monkeypatch.setattr("sparserec.planning.timing.iterate", watched)
+    with threadpool_limits(2):
+        nmf_seconds(SIZES, 8, 2)
+    assert threads == {1}
+
+
 def test_every_method_and_base_has_a_line() -> None:
     found = estimate_all(config(), SIZES, timed=False)
     assert len(found) == len(METHODS) + len(RECOMMENDERS) - 1
@@ -111,7 +153,7 @@ def test_a_long_factorisation_is_shortened_and_said_so() -> None:
 
 def test_a_run_that_cannot_fit_is_refused_with_the_estimate() -> None:
     found = estimate_run(config(method="dense", dim=4096), Sizes(10**7, 10**6, 10**8), timed=False)
-    with pytest.raises(SettingError, match=r"needs about \d.*\n(.*\n)+what helps: method sparserec.*--force"):
+    with pytest.raises(SettingError, match=r"needs about \d.*\n(.*\n)+what helps: method sparserec.*`force`"):
         refuse_if_too_big(found, 8 * 10**9)
     refuse_if_too_big(found, None)
     refuse_if_too_big(found, found.peak)

@@ -109,7 +109,7 @@ def test_sigterm_writes_a_checkpoint_and_says_how_to_go_on(
     _, message = child.communicate()
     if child.returncode == 0:
         pytest.fail("the run finished before the signal arrived; make it longer")
-    assert "SIGTERM" in message and "--resume" in message
+    assert "SIGTERM" in message and "`resume`" in message
     subprocess.run([sys.executable, SCRIPT, folder], env=environment, check=True)
     same_result(folder, undisturbed)
 

@@ -6,7 +6,7 @@ import json
 
 import typer
 
-from sparserec.cli.options import AsJson
+from sparserec.cli.options import AsJson, as_typed
 
 
 def register(app: typer.Typer) -> None:
@@ -25,7 +25,9 @@ def doctor(as_json: AsJson = False) -> None:
     else:
         for one in found:
             mark = {"ok": " ", "warning": "!", "wrong": "X"}[one.state]
-            typer.echo(f"{mark} {one.name:21} {one.value}" + (f"  ({one.advice})" if one.advice else ""))
+            typer.echo(
+                f"{mark} {one.name:21} {one.value}" + (f"  ({as_typed(one.advice)})" if one.advice else "")
+            )
         warnings = sum(one.state == "warning" for one in found)
         typer.echo(f"{len(wrong)} wrong, {warnings} worth a look" if wrong or warnings else "all in order")
     raise typer.Exit(1 if wrong else 0)

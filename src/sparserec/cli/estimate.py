@@ -28,6 +28,7 @@ def estimate(
     interactions: Annotated[
         Optional[int], typer.Option(min=1, help="Instead of data: how many interactions.")
     ] = None,
+    final: options.Final = None,
     every: Annotated[bool, typer.Option("--all", help="Every method, and every base.")] = False,
     no_time: Annotated[bool, typer.Option("--no-time", help="Memory only: nothing is measured.")] = False,
     most_nmf_work: options.MostNmfWork = None,
@@ -83,7 +84,7 @@ def _print(sizes: Sizes, found: list[Estimate], said: str | None, free: int | No
 
     typer.echo(f"{sizes.users:,} users, {sizes.items:,} items, {sizes.interactions:,} interactions")
     if said:
-        typer.echo(f"note: {said}")
+        typer.echo(f"note: {options.as_typed(said)}")
     if len(found) == 1:
         typer.echo("\n".join(found[0].lines()))
     else:

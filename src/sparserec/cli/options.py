@@ -50,6 +50,10 @@ Core = Annotated[
     typer.Option("--min-interactions", help="Leave out users and items with fewer interactions."),
 ]
 
+Final = Annotated[
+    Optional[bool],
+    typer.Option("--final", help="Then train once more on everything, as long as validation chose: to ship."),
+]
 MostNmfWork = Annotated[
     Optional[float],
     typer.Option(help="Largest factorisation, in billions of nodes * dim^2 * iterations; 0 for no limit."),
@@ -144,22 +148,28 @@ def typed_reading(context: typer.Context) -> dict[str, Any]:
 
 _FLAGS = (
     "user_col", "item_col", "rating_col", "time_col", "min_rating", "budget", "keep", "min_users", "user", "threads",
-    "include_everyones_history", "page_color", "dim", "protocol", "force", "resume", "dense_run",
+    "include_everyones_history", "page_color", "dim", "density", "protocol", "force", "resume", "dense_run", "final",
+    "runs",
 )  # fmt: skip
 _SPELLED = {
     "header": "--set read.header=true", "titles=false": "--no-titles", "folder": "--run", "warm": "--from",
-    "final": "--final",
 }  # fmt: skip
+_ASSIGNMENT = re.compile(r"[a-z_.]+=\S+")
 
 
 def as_typed(message: str) -> str:
-    """A message of the library, which names arguments as Python does (`user_col`), in words of the command line."""
+    """A message of the library, which names arguments as Python does (`user_col`), in words of the command line.
+
+    Between backquotes stand an argument or a setting with its value (`recipe.epochs=5`).
+    """
 
     def typed(found: re.Match[str]) -> str:
         name = found[1]
-        return f"--{name.replace('_', '-')}" if name in _FLAGS else _SPELLED.get(name, found[0])
+        if name in _FLAGS:
+            return f"--{name.replace('_', '-')}"
+        return _SPELLED.get(name, f"--set {name}" if _ASSIGNMENT.fullmatch(name) else found[0])
 
-    return re.sub(r"`([\w=]+)`", typed, message)
+    return re.sub(r"`([^`\s]+)`", typed, message)
 
 
 def id_list(text: str | None, option: str) -> list[str] | None:

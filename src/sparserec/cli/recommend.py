@@ -11,9 +11,7 @@ import typer
 from sparserec.cli import options
 
 if TYPE_CHECKING:
-    from sparserec.serving import FileModel, Model, Recommendations
-
-    AnyModel = Model | FileModel
+    from sparserec.serving import Recommendations
 
 SHOWN_REASONS = 3
 
@@ -27,7 +25,8 @@ def recommend(
     run: options.RunArgument,
     user: Annotated[Optional[str], typer.Option(metavar="ID", help="A user of the log.")] = None,
     history: Annotated[
-        Optional[str], typer.Option(metavar="A,B,C", help="Items of somebody new (@FILE: one id per line).")
+        Optional[list[str]],
+        typer.Option(metavar="A,B,C", help="Items of somebody new, by id or title; repeatable (or @FILE)."),
     ] = None,
     k: Annotated[int, typer.Option("--k", "-k", help="How many items.")] = 20,
     exclude_seen: Annotated[
@@ -51,6 +50,7 @@ def recommend(
 ) -> None:
     """Recommend items from a trained run or an exported file."""
     import sparserec
+    from sparserec.cli.items import on_a_terminal, typed_items
     from sparserec.cli.options import id_list
     from sparserec.serving import FileModel, QuestionError
 
@@ -69,7 +69,10 @@ def recommend(
     alone = isinstance(model, FileModel) and model.about_one_user
     if (user is not None and history is not None) or (user is None and history is None and not alone):
         raise QuestionError("give either --user ID or --history a,b,c (or --all with --out FILE)")
-    asked = {"user": user, "history": id_list(history, "--history")}
+    asked = {
+        "user": user,
+        "history": typed_items(model, history, "--history", on_a_terminal() and not as_json),
+    }
     found = model.recommend(k=k, **asked, **limits)  # type: ignore[arg-type]
     reasons = [model.explain(**asked, item=one.id) for one in found] if explain else []  # type: ignore[arg-type]
     if as_json:

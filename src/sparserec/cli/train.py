@@ -34,12 +34,7 @@ def train(
         Optional[Path],
         typer.Option(help="A finished run of method dense: magnitude and lottery begin after it."),
     ] = None,
-    final: Annotated[
-        Optional[bool],
-        typer.Option(
-            "--final", help="Then train once more on everything, as long as validation chose: to ship."
-        ),
-    ] = None,
+    final: options.Final = None,
     metadata: options.Metadata = None,
     most_nmf_work: options.MostNmfWork = None,
     force: Annotated[bool, typer.Option("--force", help="Train even if memory will not suffice.")] = False,
@@ -66,7 +61,7 @@ def train(
         if old is not None
         else None
     )
-    if resume and run_dir is not None and RunFolder(run_dir).begun:
+    if resume and run_dir is not None and (RunFolder(run_dir).begun or not context.params["data"]):
         inherited = RunFolder(run_dir).read_config().model_dump(mode="json")
     settings = resolve_config(*options.typed_settings(context), inherited)
     if "data" not in settings.model_fields_set and not as_json:

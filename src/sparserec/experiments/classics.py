@@ -76,7 +76,7 @@ def measure_classic(name: str, asked: Asked) -> tuple[Path, Record]:
         say(f"{name}: measured before, see {run.path}", asked.quiet)
         return run.path, run.read_record()
     if run.path.exists() and any(run.path.iterdir()):
-        raise RunError(f"{run.path}: exists without a record; delete it or choose another folder with --runs")
+        raise RunError(f"{run.path}: exists without a record; delete it or choose another folder for `runs`")
     began, peaks = time.perf_counter(), PhasePeaks()
     split = split_interactions(asked.source, asked.protocol, asked.split_seed)
     if len(split.valid) == 0:

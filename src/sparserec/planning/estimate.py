@@ -13,7 +13,7 @@ from sparserec.methods import METHODS, make_method
 from sparserec.planning.memory_plan import plan_memory
 from sparserec.planning.miniature import plan_phases, with_settings
 from sparserec.planning.sizes import Sizes
-from sparserec.planning.timing import World, make_world, plan_seconds, step_times
+from sparserec.planning.timing import StepTimes, World, make_world, plan_seconds, step_times
 from sparserec.recommenders import RECOMMENDERS, History, Recommender, make_recommender
 from sparserec.table import Ledger, total
 from sparserec.training import RunConfig
@@ -23,6 +23,8 @@ MOST_NMF_WORK = 200.0
 """Largest factorisation, in billions of nodes * rank^2 * iterations: some ten minutes. Gowalla at rank 128 has 58."""
 FEWEST_ITERATIONS = 3
 """Three already give the factors their density on Gowalla (.11); the order of magnitude of entries comes later."""
+FINAL = "final"
+"""The second training of a final run, among the seconds; its memory is in the phases of both."""
 MEMORY_ERROR = 0.25
 TIME_FACTOR = 2.0
 """How far off an estimate may be; measured runs are in docs/guide/budgets.md."""
@@ -83,6 +85,10 @@ class Estimate:
             taken = (self.seconds or {}).get(phase)
             about = f"{show_seconds(taken):>8}" if taken else " " * 8
             lines.append(f"  {phase:9}{show_bytes(total(ledger)):>9} {about}   {parts}")
+        if self.seconds and FINAL in self.seconds:
+            lines.append(
+                f"  {FINAL:9}{show_seconds(self.seconds[FINAL]):>18}   all of it once more, on everything"
+            )
         lines.append(f"  memory: {show_bytes(self.peak)} above an idle process, give or take a quarter")
         if self.all_seconds is not None:
             lines.append(
@@ -108,7 +114,7 @@ def limit_nmf(config: RunConfig, sizes: Sizes, limit: float = MOST_NMF_WORK) -> 
     settings = {**config.method_settings, "nmf_iterations": iterations}
     said = (
         f"factorising {sizes.nodes:,} users and items at rank {config.dim} is long: {iterations} iterations instead of "
-        f"{wanted} (method_settings.nmf_iterations={wanted}, with --set, makes all)"
+        f"{wanted} (`method_settings.nmf_iterations={wanted}` makes all)"
     )
     return config.model_copy(update={"method_settings": settings}), said
 
@@ -125,20 +131,39 @@ def estimate_run(
 ) -> Estimate:
     """Memory, and with `timed` the time, of one run. Nothing of the run's size is allocated for the memory.
 
-    A warm start factorises nothing, whatever its method wants.
+    A warm start factorises nothing, whatever its method wants. A `final` run trains a second time, on everything.
     """
     base = make_recommender(config.base, config.base_settings)
     nmf = make_method(config.method, config.method_settings).wants_factors if factorises else 0
-    phases = plan_phases(config, sizes.users, sizes.items, _steps_per_epoch(config, sizes, base))
-    memory = plan_memory(config, sizes, base, phases, nmf)
-    seconds = None
-    if timed:
-        world = make_world(sizes, base) if world is None else world
-        seconds = plan_seconds(config, sizes, phases, nmf, step_times(config, world), world.scale)
+    world = make_world(sizes, base) if timed and world is None else world
+    times = step_times(config, world) if timed and world is not None else None
+    scale = 1.0 if world is None else world.scale
+    memory, seconds = _one_training(config, sizes, base, nmf, times, scale)
+    if config.final:
+        whole = sizes.everything()
+        more = whole.train / max(sizes.train, 1)  # a step goes over the whole graph
+        again, longer = _one_training(config, whole, base, nmf, times, scale * more)
+        again["evaluate"] = memory["evaluate"]  # nothing is left to measure it on
+        memory = {phase: max(ledger, again[phase], key=total) for phase, ledger in memory.items()}
+        seconds = {**seconds, FINAL: sum(longer.values())} if seconds and longer else None
     notes = busy_note() if timed else ()
     return Estimate(
         config.base, config.method, config.dim, config.density, sizes, memory, seconds, nmf, notes
     )
+
+
+def _one_training(
+    config: RunConfig,
+    sizes: Sizes,
+    base: Recommender,
+    nmf: int,
+    times: list[StepTimes] | None,
+    scale: float,
+) -> tuple[dict[str, Ledger], dict[str, float] | None]:
+    """Memory and, from measured steps that count `scale` times, seconds, phase by phase."""
+    phases = plan_phases(config, sizes.users, sizes.items, _steps_per_epoch(config, sizes, base))
+    memory = plan_memory(config, sizes, base, phases, nmf)
+    return memory, None if times is None else plan_seconds(config, sizes, phases, nmf, times, scale)
 
 
 def busy_note() -> tuple[str, ...]:
@@ -199,7 +224,7 @@ def refuse_if_too_big(found: Estimate, usable: int | None) -> None:
                 f"this run needs about {show_bytes(found.peak)} of memory ({found.peak_phase}), and "
                 f"{show_bytes(usable)} are free",
                 *found.lines(),
-                f"what helps: {_advice(found)}; --force (in Python force=True) goes on anyway",
+                f"what helps: {_advice(found)}; `force` goes on anyway",
             ]
         )
     )
@@ -208,12 +233,12 @@ def refuse_if_too_big(found: Estimate, usable: int | None) -> None:
 def _advice(found: Estimate) -> str:
     ledger = found.memory[found.peak_phase]
     if found.peak_phase == "nmf":
-        return "method_settings.init=uniform, with --set (no factorisation), or a smaller dim"
+        return "`method_settings.init=uniform` (no factorisation), or a smaller `dim`"
     if found.peak_phase == "read":
-        return "fewer interactions (read.core=5, with --set), or a machine with more memory"
+        return "fewer interactions (`read.core=5`), or a machine with more memory"
     largest = max(ledger, key=lambda role: ledger[role])
     if largest in ("graph", "interactions", "last hop", "batches", "sorting"):
-        return "fewer interactions (read.core=5, with --set)"
+        return "fewer interactions (`read.core=5`)"
     if found.method != "sparserec" and not make_method(found.method).sparse_state:
-        return "method sparserec, which holds no dense table, or a smaller dim"
-    return "a smaller dim or density"
+        return "method sparserec, which holds no dense table, or a smaller `dim`"
+    return "a smaller `dim` or `density`"

@@ -52,7 +52,7 @@ def continue_table(
     """
     if table.kind != old.kind or table.shape.dim != old.shape.dim:
         raise SettingError(
-            f"--from: that run left a {old.kind} table of {old.shape.dim} columns, this method starts with a "
+            f"`warm`: that run left a {old.kind} table of {old.shape.dim} columns, this method starts with a "
             f"{table.kind} one of {table.shape.dim}; only sparse and dense tables of the same width can be continued"
         )
     new = old_rows < 0
@@ -64,7 +64,7 @@ def continue_table(
     }
     ways: dict[str, Callable[..., dict[str, int]]] = {"sparse": _continue_sparse, "dense": _continue_dense}
     if table.kind not in ways:
-        raise SettingError(f"--from: a {table.kind} table cannot be continued")
+        raise SettingError(f"`warm`: a {table.kind} table cannot be continued")
     return report | ways[table.kind](table, old, old_rows, context, steps)
 
 

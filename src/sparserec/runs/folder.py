@@ -81,8 +81,9 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """Keep other processes from training into this folder; one that died lets go by dying.
 
-        A folder into which nothing was written is removed again.
+        A folder into which nothing was written is removed again, and so are those made around it.
         """
+        made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         self.path.mkdir(parents=True, exist_ok=True)
         with file_lock(self.path / LOCK) as owner:
             if owner is not None:
@@ -94,8 +95,9 @@ class RunFolder:
             finally:
                 if not self.begun:
                     (self.path / LOCK).unlink(missing_ok=True)
-                    with suppress(OSError):
-                        self.path.rmdir()
+                    with suppress(OSError):  # the first that holds something else ends it
+                        for folder in made:
+                            folder.rmdir()
 
     def begin(self, config: RunConfig) -> None:
         """Write down the settings."""
@@ -137,7 +139,7 @@ class RunFolder:
         if not self.finished:
             raise RunError(
                 f"{self.path}: this run is not finished (it has no {self.record.name}); "
-                f"continue it with `sparserec train --resume --run {self.path}`"
+                "continue it with `resume` and this `folder`"
             )
         return Record.parse(_read_json(self.record), str(self.record))
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from sparserec.serving.answers import BASIS_TEXT, Explanation, Recommendations, name_of
+    from sparserec.serving.answers import BASIS_TEXT, Explanation, NamedItem, Recommendations, name_of
     from sparserec.serving.api import fit, load
     from sparserec.serving.batch import check_out
     from sparserec.serving.compare import compare_runs
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "answers": ("BASIS_TEXT", "Explanation", "Recommendations", "name_of"),
+        "answers": ("BASIS_TEXT", "Explanation", "NamedItem", "Recommendations", "name_of"),
         "api": ("fit", "load"),
         "batch": ("check_out",),
         "compare": ("compare_runs",),

@@ -20,6 +20,14 @@ BASIS_TEXT: dict[Basis, str] = {
 
 
 @dataclass(frozen=True)
+class NamedItem:
+    """An item and its title, where items have titles."""
+
+    id: Identifier
+    title: str | None
+
+
+@dataclass(frozen=True)
 class Recommendations:
     """Items, best first. Iterates over them; `arrays()` gives ids and scores as arrays instead."""
 
@@ -95,7 +103,7 @@ class Explanation:
         return "\n".join([head] + [f"  {part.score:+9.4f}  {name_of(part)}" for part in self.contributions])
 
 
-def name_of(item: Recommendation) -> str:
+def name_of(item: Recommendation | NamedItem) -> str:
     """Title and id, or the id alone."""
     return f"{item.title} ({item.id})" if item.title and item.title != str(item.id) else str(item.id)
 

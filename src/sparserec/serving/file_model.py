@@ -12,7 +12,7 @@ import numpy as np
 from sparserec import device
 from sparserec.device import FileError, FullScorer
 from sparserec.errors import RunError
-from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
+from sparserec.serving.answers import Basis, Explanation, Identifier, NamedItem, Recommendations
 from sparserec.serving.lookup import hint, no_item
 from sparserec.serving.questions import (
     QuestionError,
@@ -22,6 +22,7 @@ from sparserec.serving.questions import (
     check_who,
     wanted_length,
 )
+from sparserec.serving.titles import matching_titles
 
 
 class FileModel:
@@ -90,6 +91,14 @@ class FileModel:
         if self.file.ids.find(item) is None:
             raise no_item(self._all_ids(), item)
         return Recommendations(tuple(self.file.similar(item, k)), "trained")
+
+    def find(self, name: Identifier) -> list[NamedItem]:
+        """As `Model.find`."""
+        ids, titles = self.file.ids, self.file.titles
+        known = [] if titles is None else [titles[place] for place in range(len(titles))]
+        found = ids.find(name)
+        places = [found] if found is not None else matching_titles(str(name), known)
+        return [NamedItem(ids[place], known[place] if known else None) for place in places]
 
     @property
     def about_one_user(self) -> bool:

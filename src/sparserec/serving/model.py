@@ -15,11 +15,12 @@ from sparserec.device import Recommendation
 from sparserec.errors import RunError
 from sparserec.evaluation import Listing
 from sparserec.runs import Record, measure_again, open_final, open_run
-from sparserec.serving.answers import Basis, Explanation, Identifier, Recommendations
+from sparserec.serving.answers import Basis, Explanation, Identifier, NamedItem, Recommendations
 from sparserec.serving.batch import write_all
 from sparserec.serving.lookup import item_number, item_numbers, user_number
 from sparserec.serving.questions import asks_for_many, check_length, check_who, wanted_length
 from sparserec.serving.ranking import listing, rank, rows_of_listing
+from sparserec.serving.titles import matching_titles
 from sparserec.vectors import FoldIn, Vectors, make_vectors
 
 
@@ -153,6 +154,12 @@ class Model:
         unit = vectors / np.where(lengths > 0, lengths, 1)
         items, scores = rank(unit[number][None], unit, k, listing([np.array([number])]))
         return Recommendations(self._named(items[0], scores[0]), "trained")
+
+    def find(self, name: Identifier) -> list[NamedItem]:
+        """The item with this id, or else those with this title, or else those whose titles hold these words."""
+        found = int(self.item_ids.index_of([name])[0])
+        places = [found] if found >= 0 else matching_titles(str(name), self._titles or ())
+        return [NamedItem(*self._name(place)) for place in places]
 
     def evaluate(self, again: bool = False) -> dict[str, dict[str, float]]:
         """Metrics on the test set, for the float, int8 and int4 table: those measured once, after training.

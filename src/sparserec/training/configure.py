@@ -1,4 +1,4 @@
-"""From command-line words to a RunConfig: a TOML file, then options, then --set key=value, later ones winning."""
+"""From words to a RunConfig: a TOML file, then options, then assignments key=value, later ones winning."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def parse_assignment(text: str) -> tuple[list[str], Any]:
     """`recipe.epochs=50` as (["recipe", "epochs"], 50); values are JSON where they parse as such, else text."""
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise SettingError(f"--set {text!r}: write it as key=value, for example recipe.epochs=50")
+        raise SettingError(f"setting {text!r}: write it as key=value, for example recipe.epochs=50")
     try:
         return key.split("."), json.loads(value)
     except json.JSONDecodeError:

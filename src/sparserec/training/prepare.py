@@ -137,5 +137,5 @@ def _check_sizes(split: Split, config: RunConfig) -> None:
     if split.n_items < max(config.ks):
         raise DataError(
             f"{config.data}: {split.n_items} items are fewer than the list length {max(config.ks)} of the metrics; "
-            f"use shorter lists (--set ks=[{max(1, min(5, split.n_items))}]) or bring more data"
+            f"use shorter lists (`ks=[{max(1, min(5, split.n_items))}]`) or bring more data"
         )

@@ -1,0 +1,29 @@
+"""Items by what people call them: a part of a title, written as they remember it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_ARTICLE_LAST = re.compile(r"^(.+), (the|an?)\b(.*)$")
+
+
+def matching_titles(wanted: str, titles: Iterable[str]) -> list[int]:
+    """Places of the titles that are `wanted`, or else of those in which its words stand next to each other.
+
+    The shortest come first: they hold the least that was not asked for. Capital letters and signs make no difference,
+    and "Birds, The" is the same as "The Birds". The last word may be the beginning of one.
+    """
+    words = _words(wanted)
+    if not words.strip():
+        return []
+    plain = [_words(title) for title in titles]
+    same = [place for place, title in enumerate(plain) if title == words]
+    found = same or [place for place, title in enumerate(plain) if words.rstrip() in title]
+    return sorted(found, key=lambda place: (len(plain[place]), plain[place]))
+
+
+def _words(text: str) -> str:
+    """The words of a text, a space before and after each."""
+    moved = _ARTICLE_LAST.sub(r"\2 \1\3", text.casefold().strip())
+    return " " + "".join(f"{word} " for word in re.findall(r"\w+", moved))
