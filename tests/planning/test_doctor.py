@@ -42,7 +42,7 @@ def test_both_multiplies_have_a_speed() -> None:
 
 def test_more_threads_than_cores() -> None:
     assert thread_finding("torch threads", 8, 2) == Finding(
-        "torch threads", "8", "warning", "more than the 2 usable cores: use --threads 2"
+        "torch threads", "8", "warning", "more than the 2 usable cores: set `threads` to 2"
     )
     assert thread_finding("torch threads", 2, 2) == Finding("torch threads", "2")
     assert "4 cores could be used" in thread_finding("torch threads", 1, 4).advice

@@ -1,8 +1,6 @@
 """A run small enough to be killed many times, and a process that dies where it is told to.
 
-python small_run.py FOLDER [POINT COUNT] [--from OLD]      POINT: step, explore, write, phase
-
-With --from it goes on from the run in OLD, which `train_smaller` makes.
+python small_run.py FOLDER      trains into the folder, or goes on where it was left
 """
 
 from __future__ import annotations
@@ -121,10 +119,17 @@ POINTS = {
 }
 
 
-if __name__ == "__main__":
-    words = sys.argv[1:]
-    warm = open_warm_start(Path(words.pop())) if "--from" in words else None
-    folder = Path(words[0])
-    if words[1:] and words[1] in POINTS:
-        POINTS[words[1]](Countdown(int(words[2])))
+def train_or_continue(folder: Path, old: Path | None = None) -> None:
+    """Train into the folder, or go on where it was left; with `old`, from the run there."""
+    warm = open_warm_start(old) if old is not None else None
     train_run(small_config(), folder, source=blocks(), resume=(folder / "config.json").exists(), start=warm)
+
+
+def train_and_die(point: str, count: int, folder: Path, old: Path | None = None) -> None:
+    """The same in a process that is killed at the count-th visit of the point."""
+    POINTS[point](Countdown(count))
+    train_or_continue(folder, old)
+
+
+if __name__ == "__main__":
+    train_or_continue(Path(sys.argv[1]))

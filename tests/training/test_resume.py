@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 import json
-import os
+import multiprocessing
 import random
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
-from small_run import train_smaller
+from small_run import train_and_die, train_or_continue, train_smaller
 
 SCRIPT = Path(__file__).parent / "small_run.py"
+Kill = Callable[..., None]
 
 
 @pytest.fixture(scope="module")
-def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    return {**os.environ, "SPARSEREC_CACHE": str(tmp_path_factory.mktemp("cache"))}
+def kill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kill]:
+    """Train in a process of its own that is killed on the way.
+
+    All come from one that has imported everything and done nothing: importing takes longer than these runs.
+    """
+    processes = multiprocessing.get_context("forkserver")
+    processes.set_forkserver_preload(["sparserec.runs.train", "sparserec.runs.start_from"])
+
+    def killed(*where: object) -> None:
+        child = processes.Process(target=train_and_die, args=where)
+        child.start()
+        child.join()
+        assert child.exitcode == -signal.SIGKILL
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("SPARSEREC_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield killed
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, kill: Kill) -> Path:
     folder = tmp_path_factory.mktemp("undisturbed") / "run"
-    subprocess.run([sys.executable, SCRIPT, folder], env=environment, check=True)
+    train_or_continue(folder)
     return folder
 
 
@@ -51,19 +68,18 @@ def same_result(a: Path, b: Path) -> None:
     [("step", 3), ("step", 31), ("explore", 2), ("explore", 4), ("write", 1), ("write", 3), ("phase", 1)],
 )
 def test_killed_run_ends_with_the_same_model(
-    point: str, count: int, tmp_path: Path, undisturbed: Path, environment: dict[str, str]
+    point: str, count: int, tmp_path: Path, undisturbed: Path, kill: Kill
 ) -> None:
     folder = tmp_path / "run"
-    killed = subprocess.run([sys.executable, SCRIPT, folder, point, str(count)], env=environment)
-    assert killed.returncode == -signal.SIGKILL
-    assert not (folder / "record.json").exists()
-    subprocess.run([sys.executable, SCRIPT, folder], env=environment, check=True)
+    kill(point, count, folder)
+    assert folder.exists() and not (folder / "record.json").exists()
+    train_or_continue(folder)
     same_result(folder, undisturbed)
     assert not list(folder.rglob("*.tmp")) or point == "write"
 
 
 @pytest.fixture(scope="module")
-def smaller(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def smaller(tmp_path_factory: pytest.TempPathFactory, kill: Kill) -> Path:
     """A finished run to go on from."""
     folder = tmp_path_factory.mktemp("smaller") / "run"
     train_smaller(folder)
@@ -71,11 +87,9 @@ def smaller(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def undisturbed_warm(
-    tmp_path_factory: pytest.TempPathFactory, smaller: Path, environment: dict[str, str]
-) -> Path:
+def undisturbed_warm(tmp_path_factory: pytest.TempPathFactory, smaller: Path) -> Path:
     folder = tmp_path_factory.mktemp("warm") / "run"
-    subprocess.run([sys.executable, SCRIPT, folder, "--from", smaller], env=environment, check=True)
+    train_or_continue(folder, smaller)
     events = map(json.loads, (folder / "events.jsonl").read_text().splitlines())
     first = next(event for event in events if event["event"] == "warm start")
     assert first["new_users"] and first["new_items"] and first["kept"]
@@ -84,24 +98,18 @@ def undisturbed_warm(
 
 @pytest.mark.parametrize(("point", "count"), [("step", 1), ("explore", 3), ("write", 3), ("phase", 1)])
 def test_killed_warm_start_ends_with_the_same_model(
-    point: str, count: int, tmp_path: Path, smaller: Path, undisturbed_warm: Path, environment: dict[str, str]
+    point: str, count: int, tmp_path: Path, smaller: Path, undisturbed_warm: Path, kill: Kill
 ) -> None:
     """Killed before its first step, between and in checkpoints; what it goes on from is read anew each time."""
     folder = tmp_path / "run"
-    words: list[str | Path] = [sys.executable, SCRIPT, folder]
-    killed = subprocess.run([*words, point, str(count), "--from", smaller], env=environment)
-    assert killed.returncode == -signal.SIGKILL
-    subprocess.run([*words, "--from", smaller], env=environment, check=True)
+    kill(point, count, folder, smaller)
+    train_or_continue(folder, smaller)
     same_result(folder, undisturbed_warm)
 
 
-def test_sigterm_writes_a_checkpoint_and_says_how_to_go_on(
-    tmp_path: Path, undisturbed: Path, environment: dict[str, str]
-) -> None:
+def test_sigterm_writes_a_checkpoint_and_says_how_to_go_on(tmp_path: Path, undisturbed: Path) -> None:
     folder = tmp_path / "run"
-    child = subprocess.Popen(
-        [sys.executable, SCRIPT, folder], env=environment, stderr=subprocess.PIPE, text=True
-    )
+    child = subprocess.Popen([sys.executable, SCRIPT, folder], stderr=subprocess.PIPE, text=True)
     events = folder / "events.jsonl"
     while not events.exists() and child.poll() is None:
         time.sleep(0.005)
@@ -110,7 +118,7 @@ def test_sigterm_writes_a_checkpoint_and_says_how_to_go_on(
     if child.returncode == 0:
         pytest.fail("the run finished before the signal arrived; make it longer")
     assert "SIGTERM" in message and "`resume`" in message
-    subprocess.run([sys.executable, SCRIPT, folder], env=environment, check=True)
+    subprocess.run([sys.executable, SCRIPT, folder], check=True)
     same_result(folder, undisturbed)
 
 
@@ -121,7 +129,7 @@ def written(folder: Path) -> int:
 
 
 @pytest.mark.real
-def test_fifty_random_kills(tmp_path: Path, undisturbed: Path, environment: dict[str, str]) -> None:
+def test_fifty_random_kills(tmp_path: Path, undisturbed: Path) -> None:
     """SIGKILL at fifty random moments of training, resumed each time; as many runs as that takes."""
     rng, kills, attempt = random.Random(0), 0, 0
     while kills < 50:
@@ -129,7 +137,7 @@ def test_fifty_random_kills(tmp_path: Path, undisturbed: Path, environment: dict
         attempt += 1
         while not (folder / "record.json").exists():
             before = written(folder)
-            child = subprocess.Popen([sys.executable, SCRIPT, folder], env=environment)
+            child = subprocess.Popen([sys.executable, SCRIPT, folder])
             while child.poll() is None and written(folder) == before:
                 time.sleep(0.01)  # a kill while Python is still importing would test nothing
             try:

@@ -119,7 +119,7 @@ def thread_finding(name: str, count: int, cores: int) -> Finding:
     """More threads than cores wait for each other; fewer leave cores idle."""
     if count > cores:
         return Finding(
-            name, str(count), "warning", f"more than the {cores} usable cores: use {cores} `threads`"
+            name, str(count), "warning", f"more than the {cores} usable cores: set `threads` to {cores}"
         )
     if count < cores:
         set_by = next(
