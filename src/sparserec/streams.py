@@ -1,10 +1,17 @@
 """What random numbers are drawn for. A purpose is part of every key, so that draws from one seed are independent.
 
 One run has one base and one method, so two bases may share a number. Numbers stay as they are: others would change
-results. Splits and batches have streams of their own kind in data/, where the purpose comes before the seed.
+results. A purpose comes after the seed, but for splits and batches: there it comes first, because numpy pads keys with
+zeros, and [seed, epoch] would be the same as [seed, epoch, 0].
 """
 
 from __future__ import annotations
+
+EDGE_ORDER = 1  # of an epoch; before the seed
+DRAWN_ITEMS = 2  # negatives and users of a step; before the seed
+USER_ORDER = 3  # of an epoch in batches of users; before the seed
+SPLIT = 0x5EED5  # which interactions are train, validation and test; before the seed
+SPLIT_USERS = 0x5EED6  # users held out whole; before the seed
 
 INITIAL = 1  # values a table begins with
 CANDIDATES = 2  # rows whose inactive entries are watched

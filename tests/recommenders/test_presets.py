@@ -6,9 +6,14 @@ import pytest
 
 from sparserec.recommenders import RECOMMENDERS, make_recommender
 from sparserec.recommenders.presets import PRESETS
+from sparserec.training.configure import build_config
 from sparserec.training.recipe import Recipe
 
 ALL = [(base, name) for base, presets in PRESETS.items() for name in presets]
+
+
+def recipe_of(base: str, name: str) -> Recipe:
+    return build_config({"base": base, "preset": name}).recipe
 
 
 @pytest.mark.parametrize("base, name", ALL)
@@ -16,7 +21,7 @@ def test_every_preset_is_accepted_by_base_and_recipe(base: str, name: str) -> No
     preset = PRESETS[base][name]
     assert set(preset) == {"dim", "base_settings", "recipe"}
     make_recommender(base, preset["base_settings"])
-    recipe = Recipe.parse(preset["recipe"])
+    recipe = recipe_of(base, name)
     if name.startswith("paper-"):
         assert (preset["dim"], recipe.batch_size, recipe.learning_rate) == (128, 8000, 0.01)
 
@@ -27,7 +32,7 @@ def test_every_base_has_the_papers_settings_for_both_data_sets() -> None:
 
 
 def test_learning_rates_fall_as_published() -> None:
-    gowalla = Recipe.parse(PRESETS["mgdcf"]["published-gowalla"]["recipe"])
+    gowalla = recipe_of("mgdcf", "published-gowalla")
     assert gowalla.rate(1379, gowalla.epochs) == pytest.approx(1e-5, rel=0.01)
-    paper = Recipe.parse(PRESETS["lightgcn"]["paper-yelp2018"]["recipe"])
+    paper = recipe_of("lightgcn", "paper-yelp2018")
     assert paper.rate(3, 500) == pytest.approx(0.01 * 0.99**2) and paper.rate(500, 500) == 5e-4

@@ -8,7 +8,7 @@ from sparserec.data.named import download_folder, fetch, load_entry, load_named,
 from sparserec.data.reading import ReadOptions, read_source
 from sparserec.data.sampling import Batch, Sampler
 from sparserec.data.source import ReadReport, Source
-from sparserec.data.splits import PROTOCOLS, Split, own_protocol, split_interactions
+from sparserec.data.splits import PROTOCOLS, Split, new_users, own_protocol, split_interactions, train_share
 from sparserec.data.user_batches import UserSampler
 from sparserec.data.world import make_world
 
@@ -35,9 +35,11 @@ __all__ = [
     "load_named",
     "locate",
     "make_world",
+    "new_users",
     "own_protocol",
     "read_item_info",
     "read_source",
     "resolve",
     "split_interactions",
+    "train_share",
 ]

@@ -7,12 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from sparserec import streams
 from sparserec.data.errors import SamplingError
 from sparserec.data.interactions import Interactions
 from sparserec.errors import SettingError
-
-# SeedSequence pads with zeros, so [seed, epoch] and [seed, epoch, 0] would be the same stream: name each use first.
-_EPOCH_STREAM, _STEP_STREAM = 1, 2
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class Sampler:
         if not 0 <= step < self.steps_per_epoch:
             raise SamplingError(f"step {step} is outside an epoch of {self.steps_per_epoch} steps")
         rng = np.random.Generator(
-            np.random.Philox(np.random.SeedSequence([_STEP_STREAM, self.seed, epoch, step]))
+            np.random.Philox(np.random.SeedSequence([streams.DRAWN_ITEMS, self.seed, epoch, step]))
         )
         start = step * self.batch_size
         size = min(self.batch_size, len(self.train) - start)
@@ -78,7 +76,7 @@ class Sampler:
         """The random order of all edges in one epoch; only the current epoch's is kept."""
         if epoch != self._epoch:
             self._permutation = np.empty(0, np.int32)
-            stream = np.random.SeedSequence([_EPOCH_STREAM, self.seed, epoch])
+            stream = np.random.SeedSequence([streams.EDGE_ORDER, self.seed, epoch])
             order = np.arange(len(self.train), dtype=np.int32)
             np.random.Generator(np.random.Philox(stream)).shuffle(order)
             self._epoch, self._permutation = epoch, order

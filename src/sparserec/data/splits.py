@@ -5,9 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
+from sparserec import streams
 from sparserec.data.errors import ProtocolError
 from sparserec.data.interactions import Interactions, join
 from sparserec.data.source import Source
@@ -15,7 +17,12 @@ from sparserec.data.source import Source
 Parts = tuple[Interactions, ...]
 """Train, validation, test and, where users are held out whole, what is given of them."""
 
-_SPLIT_STREAM, _USERS_STREAM = 0x5EED5, 0x5EED6
+TEST, VALID = Fraction(1, 5), Fraction(1, 10)
+"""Of each user's interactions, where a protocol merges all parts."""
+NEW_USERS = Fraction(1, 10)
+"""Users that `new-users` holds out whole."""
+OWN_VALID = Fraction(1, 8)
+"""Of each user's train part, where the data has a test part of its own and no validation."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +135,7 @@ def _new_users(source: Source, seed: int) -> Parts:
     merged = source.merged()
     counts, rank = merged.user_counts(), _random_rank(merged, seed)
     new = _some_users(counts, seed)[merged.users]
-    held_out = np.where(new, ((2 * counts + 5) // 10)[merged.users], ((counts + 5) // 10)[merged.users])
+    held_out = np.where(new, _of(TEST, counts)[merged.users], _of(VALID, counts)[merged.users])
     kept = rank < counts[merged.users] - held_out
     train, given = merged.select(~new & kept), merged.select(new & kept)
     valid, test = merged.select(~new & ~kept), merged.select(new & ~kept)
@@ -155,10 +162,30 @@ PROTOCOLS: dict[str, Callable[[Source, int], Parts]] = {
 }
 
 
+def train_share(protocol: str, parts: dict[str, int]) -> float:
+    """About the share of all interactions that a protocol trains on; `parts` counts those of each part."""
+    if protocol in ("resplit", "temporal"):
+        return float(1 - TEST - VALID)
+    if protocol == "new-users":
+        return float((1 - NEW_USERS) * (1 - VALID))
+    kept = 1 if protocol == "public-full" or "valid" in parts else 1 - OWN_VALID
+    return float(kept) * parts["train"] / max(sum(parts.values()), 1)
+
+
+def new_users(users: int) -> int:
+    """How many of so many users `new-users` holds out whole."""
+    return max(1, int(_of(NEW_USERS, np.array(users))))
+
+
+def _of(share: Fraction, counts: np.ndarray) -> np.ndarray:
+    """A share of each count, rounded half up."""
+    return (2 * share.numerator * counts + share.denominator) // (2 * share.denominator)
+
+
 def _without_an_eighth(train: Interactions, seed: int) -> tuple[Interactions, Interactions]:
     """Train without one eighth of each user's interactions (rounded), and those."""
     counts = train.user_counts()
-    kept = _random_rank(train, seed) < (counts - (counts + 4) // 8)[train.users]
+    kept = _random_rank(train, seed) < (counts - _of(OWN_VALID, counts))[train.users]
     return train.select(kept), train.select(~kept)
 
 
@@ -184,8 +211,8 @@ def _cut(whole: Interactions, rank: np.ndarray) -> Parts:
     Test is a fifth and validation a tenth of a user's count, each rounded half up, so train keeps at least one.
     """
     counts = whole.user_counts()
-    first_test = counts - (2 * counts + 5) // 10
-    first_valid = first_test - (counts + 5) // 10
+    first_test = counts - _of(TEST, counts)
+    first_valid = first_test - _of(VALID, counts)
     in_train = rank < first_valid[whole.users]
     in_test = rank >= first_test[whole.users]
     return whole.select(in_train), whole.select(~in_train & ~in_test), whole.select(in_test)
@@ -194,9 +221,9 @@ def _cut(whole: Interactions, rank: np.ndarray) -> Parts:
 def _some_users(counts: np.ndarray, seed: int) -> np.ndarray:
     """Marks a tenth of the users who have interactions, rounded half up and at least one, drawn at random."""
     users = np.flatnonzero(counts)
-    raw = np.random.PCG64(np.random.SeedSequence([_USERS_STREAM, seed])).random_raw(len(users))
+    raw = np.random.PCG64(np.random.SeedSequence([streams.SPLIT_USERS, seed])).random_raw(len(users))
     chosen = np.zeros(len(counts), bool)
-    chosen[users[np.argsort(raw, kind="stable")[: max(1, (len(users) + 5) // 10)]]] = True
+    chosen[users[np.argsort(raw, kind="stable")[: new_users(len(users))]]] = True
     return chosen
 
 
@@ -205,7 +232,7 @@ def _random_rank(interactions: Interactions, seed: int) -> np.ndarray:
 
     Raw generator output is used because numpy promises it never changes, unlike its shuffles.
     """
-    raw = np.random.PCG64(np.random.SeedSequence([_SPLIT_STREAM, seed])).random_raw(len(interactions))
+    raw = np.random.PCG64(np.random.SeedSequence([streams.SPLIT, seed])).random_raw(len(interactions))
     key = (interactions.users.astype(np.uint64) << np.uint64(32)) | (raw >> np.uint64(32))
     return _rank_within_user(interactions, np.argsort(key, kind="stable"))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparserec import streams
 from sparserec.data.errors import SamplingError
 from sparserec.data.interactions import Interactions
 
-_STREAM = 3  # the sampler of edges uses 1 and 2
 FEWEST_ITEMS = 2
 """A user with one item has nothing it could be predicted from."""
 
@@ -34,7 +34,7 @@ class UserSampler:
         if not 0 <= step < self.steps_per_epoch:
             raise SamplingError(f"step {step} is outside an epoch of {self.steps_per_epoch} steps")
         if epoch != self._epoch:
-            stream = np.random.SeedSequence([_STREAM, self.seed, epoch])
+            stream = np.random.SeedSequence([streams.USER_ORDER, self.seed, epoch])
             self._order = np.random.Generator(np.random.Philox(stream)).permutation(self._users)
             self._epoch = epoch
         return self._order[step * self.batch_size : (step + 1) * self.batch_size]

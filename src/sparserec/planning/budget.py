@@ -15,10 +15,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sparserec.data import Interactions, ItemInfo, Source
+from sparserec.data import Interactions, ItemInfo, Source, train_share
 from sparserec.device import encode_graph, id_tensors, int_bytes, smallest_counts, text_tensors
 from sparserec.errors import SettingError
-from sparserec.planning.sizes import train_share
 from sparserec.units import show_bytes
 
 Target = Literal["items", "full"]

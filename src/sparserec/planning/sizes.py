@@ -6,22 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sparserec.data import Interactions, Source, Split, find_named
-
-MERGING = {"resplit": 0.7, "temporal": 0.7, "new-users": 0.9 * 0.9}
-"""Protocols that merge all parts, and the share of all interactions they train on."""
-OWN_TRAIN = {"public": 7 / 8, "public-full": 1.0, "files": 7 / 8}
-"""Protocols that keep the parts, and the share of the train part they train on."""
-NEW_USERS = 0.1
-"""Share of users that `new-users` holds out whole."""
-
-
-def train_share(protocol: str, parts: dict[str, int]) -> float:
-    """The share of all interactions that a protocol trains on; `parts` counts those of each part."""
-    if protocol in MERGING:
-        return MERGING[protocol]
-    share = 1.0 if "valid" in parts else OWN_TRAIN[protocol]
-    return share * parts["train"] / max(sum(parts.values()), 1)
+from sparserec.data import Interactions, Source, Split, find_named, new_users, train_share
 
 
 @dataclass(frozen=True)
@@ -84,7 +69,7 @@ class Sizes:
         """Sizes before splitting, from how many interactions each part has and the shares of the protocol."""
         total = sum(parts.values())
         train = round(train_share(protocol, parts) * total)
-        new = max(1, round(NEW_USERS * users)) if protocol == "new-users" else 0
+        new = new_users(users) if protocol == "new-users" else 0
         ids = 8 * (users + items) if id_bytes is None else id_bytes
         return cls(
             users, items, train, total - train, timed, ids, max(users - new, new) if new else None, new

@@ -1,9 +1,8 @@
 """Settings of each base as published for a data set, and as the SparseRec paper trains it. Plain data.
 
 A preset has `dim`, `base_settings` and `recipe`, named as in a run configuration; what it does not name keeps its
-default. `published-*`: the authors' code or run script for that data set. `paper-*`: batch 8000, learning rate 0.01
-with the stated decays, explorations every 5 epochs (7 on Yelp2018), dimension 128, everything else of the base as
-published.
+default. `published-*`: the authors' code or run script for that data set. `paper-*`: the recipe `paper`, explorations
+every 7 epochs on Yelp2018, dimension 128, everything else of the base as published.
 """
 
 from __future__ import annotations
@@ -23,12 +22,8 @@ def _published(
     return {"dim": 64, "base_settings": settings, "recipe": recipe}
 
 
-def _paper(settings: dict[str, Any], rate_decay: float = 0.995, explore_every: int = 5) -> Preset:
-    recipe = {
-        "epochs": 500, "batch_size": 8000, "learning_rate": 0.01, "final_learning_rate": None,
-        "rate_decay": rate_decay, "rate_floor": 5e-4, "explore_every": explore_every,
-    }  # fmt: skip
-    return {"dim": 128, "base_settings": settings, "recipe": recipe}
+def _paper(settings: dict[str, Any], **recipe: Any) -> Preset:
+    return {"dim": 128, "base_settings": settings, "recipe": {"preset": "paper", **recipe}}
 
 
 _LIGHTGCN = {"layers": 3, "decay": 1e-4, "init_scale": 0.1}
@@ -49,7 +44,7 @@ PRESETS: dict[str, dict[str, Preset]] = {
         "published-gowalla": _published(_LIGHTGCN, 1e-3, 2048, 1000, batches="users"),
         "published-yelp2018": _published(_LIGHTGCN, 1e-3, 2048, 1000, batches="users"),
         "paper-gowalla": _paper(_LIGHTGCN),
-        "paper-yelp2018": _paper(_LIGHTGCN, 0.99, explore_every=7),
+        "paper-yelp2018": _paper(_LIGHTGCN, rate_decay=0.99, explore_every=7),
     },
     "mgdcf": {
         "published-gowalla": _published(_MGDCF_GOWALLA, 1e-2, 8000, 2000, 0.995),

@@ -69,8 +69,8 @@ class Recipe(Settings):
 
 
 _PAPER = {
-    "epochs": 500, "learning_rate": 0.01, "final_learning_rate": None, "rate_decay": 0.995, "rate_floor": 5e-4,
-    "explore_every": 5,
+    "epochs": 500, "batch_size": 8000, "learning_rate": 0.01, "final_learning_rate": None, "rate_decay": 0.995,
+    "rate_floor": 5e-4, "explore_every": 5,
 }  # fmt: skip
 _HISTORY = {
     "epochs": 8, "least_steps": 800, "learning_rate": 0.02, "final_learning_rate": 2e-4, "rate_falls": "steps",
