@@ -232,14 +232,14 @@ def our_files(run: Any, vectors: Any, truth: Any) -> Iterator[Row]:
 
 def qualities(run: Any, vectors: Any, truth: Any, encodings: tuple[Any, ...]) -> Iterator[Row]:
     """Trained users, the same for all ways to fold in, and the asked users folded in."""
-    from sparserec.vectors import as_read, fold_in_users, rank_quality
+    from sparserec.vectors import FoldIn, as_read, rank_quality
 
     train, trained = run.split.train, None
     given = train.select(np.isin(train.users, truth.users))
     for encoding in encodings:
         items, fold = as_read(vectors, encoding)
         trained = trained or rank_quality(vectors.users, items, run.split, truth, True)
-        made = fold_in_users(vectors.graph, fold, given)
+        made = FoldIn(fold, vectors.graph).users(given)
         yield {"trained": trained, "folded": rank_quality(made, items, run.split, truth, True)}
 
 

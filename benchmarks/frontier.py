@@ -143,19 +143,19 @@ def code_files(run: Any, vectors: Any) -> Iterator[File]:
 
 def vector_file(run: Any, vectors: Any, made: Any, curve: str, label: str) -> File:
     from sparserec.export.contents import item_parts
-    from sparserec.vectors import fold_in_users
+    from sparserec.vectors import FoldIn
 
     size = bare_bytes(item_parts(run, made, np.arange(run.split.n_items), None, {}))
     items, fold = made.read
     return File(
-        curve, label, size, by_vectors(run.split, fold_in_users(vectors.graph, fold), items), run.split
+        curve, label, size, by_vectors(run.split, FoldIn(fold, vectors.graph).users(), items), run.split
     )
 
 
 def onnx_file(run: Any, vectors: Any, other: Path) -> File:
     """Integer vectors and scales in a graph for ONNX Runtime; the app adds up the rows of a history itself."""
     from sparserec.device import fake_quantise
-    from sparserec.vectors import fold_in_users
+    from sparserec.vectors import FoldIn
 
     with tempfile.TemporaryDirectory() as name:
         np.save(Path(name) / "items.npy", vectors.items)
@@ -163,7 +163,7 @@ def onnx_file(run: Any, vectors: Any, other: Path) -> File:
         size = (Path(name) / "items.onnx").stat().st_size
     items = fake_quantise(vectors.items, 8)
     curve = f"ONNX int8 of dense {run.config.base}"
-    made = fold_in_users(vectors.graph, (items,))
+    made = FoldIn((items,), vectors.graph).users()
     return File(curve, f"{items.shape[1]} columns", size, by_vectors(run.split, made, items), run.split)
 
 

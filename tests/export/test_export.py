@@ -24,11 +24,11 @@ from sparserec.training.recipe import Recipe
 from sparserec.units import parse_size
 from sparserec.vectors import (
     Encoding,
+    FoldIn,
     Neighbours,
     as_read,
     encode,
     encoded_quality,
-    fold_in_users,
     made_quality,
     make_vectors,
     user_history,
@@ -108,7 +108,7 @@ def test_items_file_folds_in_as_measured(plain: Trained, tmp_path: Path, fold: s
     model = device.load(tmp_path / "m.srec")
     vectors = make_vectors(plain.recommender, plain.graph, plain.table)
     items, tables = as_read(vectors, encoding)
-    scores = fold_in_users(plain.graph, tables) @ items.T
+    scores = FoldIn(tables, plain.graph).users() @ items.T
     train_part, ids = plain.split.train, plain.split.train.item_ids
     for user in range(0, N_USERS, 7):
         history = train_part.items[train_part.users == user]
@@ -143,9 +143,9 @@ def test_every_encoding_answers_as_measured(plain: Trained, tmp_path: Path, enco
         scores = (history_of @ lists.matrix(np.arange(plain.split.n_items), plain.split.n_items)).toarray()
     else:
         items, tables = as_read(vectors, encoding)
-        scores = fold_in_users(plain.graph, tables) @ items.T
+        scores = FoldIn(tables, plain.graph).users() @ items.T
     train_part, ids = plain.split.train, plain.split.train.item_ids
-    exact = fold_in_users(plain.graph, vectors.fold) @ vectors.items.T
+    exact = FoldIn(vectors.fold, plain.graph).users() @ vectors.items.T
     for user in range(0, N_USERS, 9):
         history = train_part.items[train_part.users == user]
         answer = model.recommend(history=list(ids.external(history)), k=30, exclude_seen=False)
@@ -193,7 +193,7 @@ def test_a_file_of_histories_weighs_items_as_training_did(tmp_path: Path) -> Non
     model = device.load(tmp_path / "m.srec")
     vectors = make_vectors(run.recommender, run.graph, run.table)
     items, tables = as_read(vectors, Encoding(8, 16, "shared"))
-    scores = fold_in_users(run.graph, tables) @ items.T
+    scores = FoldIn(tables, run.graph).users() @ items.T
     for user in (4, 11):
         history = run.split.train.items[run.split.train.users == user]
         answer = model.recommend(history=list(run.split.train.item_ids.external(history)), k=5)
@@ -210,7 +210,7 @@ def test_fold_in_with_self_loops(tmp_path: Path) -> None:
     vectors = make_vectors(run.recommender, run.graph, run.table)
     items, tables = as_read(vectors, Encoding(8, 16, "own"))
     assert len(tables) == len(run.recommender.taps[0]) - 1
-    scores = fold_in_users(run.graph, tables) @ items.T
+    scores = FoldIn(tables, run.graph).users() @ items.T
     history = run.split.train.items[run.split.train.users == 4]
     answer = model.recommend(history=list(run.split.train.item_ids.external(history)), k=5)
     found = run.split.train.item_ids.index_of([one.id for one in answer])

@@ -8,7 +8,6 @@ from sparserec.graph import build_adjacency
 from sparserec.recommenders import RECOMMENDERS, graph_of, make_recommender
 from sparserec.table import DenseTable, Shape
 from sparserec.vectors import make_vectors
-from sparserec.vectors.fold_in import FoldIn
 
 N_USERS, N_ITEMS, DIM = 6, 7, 5
 BASES = [(name, {}) for name, (kind, _) in RECOMMENDERS.items() if kind.user_rows] + [
@@ -68,7 +67,7 @@ def test_vector_is_that_of_a_user_inserted_one_way(
     recommender, stored = make_recommender(name, settings), table(np.random.default_rng(1))
     graph = build_adjacency(train, recommender.self_loops)
     vectors = make_vectors(recommender, graph, stored)
-    folding = FoldIn(vectors.fold, graph.item_weights, recommender.self_loops)
+    folding = vectors.folding
     found = folding.vector(np.array(history))
     if len(recommender.taps[0]) == 1:  # no hop carries anything to a new user: its items' rows stand in
         weights = (len(history) * train.item_counts()[history]) ** -0.5
@@ -83,7 +82,7 @@ def test_vector_is_that_of_a_user_inserted_one_way(
 def test_terms_add_up_and_each_is_one_item(train: Interactions, name: str, settings: dict) -> None:
     recommender, stored = make_recommender(name, settings), table(np.random.default_rng(2))
     vectors = make_vectors(recommender, build_adjacency(train, recommender.self_loops), stored)
-    folding = FoldIn(vectors.fold, vectors.graph.item_weights, recommender.self_loops)
+    folding = vectors.folding
     items = np.array([5, 0, 2])
     terms = folding.terms(items)
     np.testing.assert_allclose(terms.sum(axis=0), folding.vector(items), atol=1e-6)
@@ -95,7 +94,7 @@ def test_where_users_have_no_rows_a_trained_user_is_a_history_like_any_other(tra
     rows = np.random.default_rng(4).normal(size=(N_ITEMS, DIM)).astype(np.float32)
     graph = graph_of(recommender, train)
     vectors = make_vectors(recommender, graph, DenseTable(Shape(0, N_ITEMS, DIM, DIM), [rows]))
-    folding = FoldIn(vectors.fold, graph.item_weights, recommender.self_loops)
+    folding = vectors.folding
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     np.testing.assert_allclose(vectors.items, unit, rtol=1e-5)
     for user in range(N_USERS):

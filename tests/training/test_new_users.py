@@ -20,7 +20,7 @@ from sparserec.runs.stored_split import load_split, save_split
 from sparserec.runs.train import train_run
 from sparserec.runs.trained import Trained, open_run
 from sparserec.serving.model import Model
-from sparserec.vectors import Encoding, as_read, fold_in_users, make_vectors
+from sparserec.vectors import Encoding, FoldIn, as_read, make_vectors
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,10 @@ def test_the_test_set_is_opened_by_folding_in(base: str, settings: dict, tmp_pat
     model = Model(tmp_path / "run")
     given, test = model.run.split.given, model.run.split.test
     assert given is not None and model.run.split.train.user_counts()[np.unique(test.users)].max() == 0
-    made = {user: model._folding.vector(given.items[given.users == user]) for user in np.unique(test.users)}
+    made = {
+        user: model._vectors.folding.vector(given.items[given.users == user])
+        for user in np.unique(test.users)
+    }
     expected = slow_recall(model.run, made, model._vectors.items, 5)
     assert record["test"]["float"]["recall@5"] == pytest.approx(expected, abs=1e-6)
 
@@ -94,7 +97,7 @@ def test_the_file_folds_new_users_in_as_measured(run: Trained, tmp_path: Path) -
     file, ids, given = device.load(tmp_path / "m.srec"), run.split.train.item_ids, run.split.given
     assert given is not None
     items, tables = as_read(make_vectors(run.recommender, run.graph, run.table), encoding)
-    made = fold_in_users(run.graph, tables, given)
+    made = FoldIn(tables, run.graph).users(given)
     for user in np.unique(run.split.test.users):
         history = given.items[given.users == user]
         scores = items @ made[user]

@@ -52,7 +52,7 @@ def recommend(
     import sparserec
     from sparserec.cli.items import on_a_terminal, typed_items
     from sparserec.cli.options import id_list
-    from sparserec.serving import FileModel, QuestionError
+    from sparserec.serving import QuestionError
 
     limits = {
         "exclude_seen": exclude_seen,
@@ -66,7 +66,7 @@ def recommend(
             )
         return _write_everybody(run, out, k, limits, quiet, as_json)
     model = sparserec.load(run)
-    alone = isinstance(model, FileModel) and model.about_one_user
+    alone = model.about_one_user
     if (user is not None and history is not None) or (user is None and history is None and not alone):
         raise QuestionError("give either --user ID or --history a,b,c (or --all with --out FILE)")
     asked = {

@@ -9,6 +9,7 @@ from sparserec.lazy import lazy_names
 if TYPE_CHECKING:
     from sparserec.serving.answers import BASIS_TEXT, Explanation, NamedItem, Recommendations, name_of
     from sparserec.serving.api import fit, load
+    from sparserec.serving.asked import AskedModel
     from sparserec.serving.batch import check_out
     from sparserec.serving.compare import compare_runs
     from sparserec.serving.file_model import FileModel
@@ -20,6 +21,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "answers": ("BASIS_TEXT", "Explanation", "NamedItem", "Recommendations", "name_of"),
         "api": ("fit", "load"),
+        "asked": ("AskedModel",),
         "batch": ("check_out",),
         "compare": ("compare_runs",),
         "file_model": ("FileModel",),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,19 +12,13 @@ from sparserec import device
 from sparserec.device import FileError, FullScorer
 from sparserec.errors import RunError
 from sparserec.serving.answers import Basis, Explanation, Identifier, NamedItem, Recommendations
+from sparserec.serving.asked import AskedModel, Wanted
 from sparserec.serving.lookup import hint, no_item
-from sparserec.serving.questions import (
-    QuestionError,
-    UnknownUserError,
-    asks_for_many,
-    check_length,
-    check_who,
-    wanted_length,
-)
+from sparserec.serving.questions import QuestionError, UnknownUserError
 from sparserec.serving.titles import matching_titles
 
 
-class FileModel:
+class FileModel(AskedModel):
     """Asks `sparserec.device.Model` (numpy alone) and answers as `Model` does; there is no log inside to evaluate."""
 
     def __init__(self, path: Path | str) -> None:
@@ -43,37 +36,37 @@ class FileModel:
         profile = self.file.profile
         return f"FileModel({self.path}, mode {profile.mode}, {profile.items:,} items)"
 
-    def recommend(
-        self,
-        user: Identifier | Sequence[Identifier] | np.ndarray | None = None,
-        history: Sequence[Identifier] | None = None,
-        k: int = 20,
-        exclude_seen: bool = True,
-        allow: Iterable[Identifier] | None = None,
-        deny: Iterable[Identifier] | None = None,
-        *,
-        N: int | None = None,
-    ) -> Any:
-        """As `Model.recommend`. A file of mode `items` knows no users: give a history."""
-        k = wanted_length(k, N, self.file.profile.items)
-        check_who(user, history, self.about_one_user)
-        if asks_for_many(user):
-            return self._recommend_many(list(user), k, exclude_seen, allow, deny)  # type: ignore[arg-type]
-        allow, deny = None if allow is None else list(allow), list(deny or ())
-        ignored = [*self._unknown(history or ()), *self._unknown(allow or ()), *self._unknown(deny, False)]
-        with _asking():
-            items = self.file.recommend(user, history, k, exclude_seen=exclude_seen, allow=allow, deny=deny)  # type: ignore[arg-type]
-        return Recommendations(tuple(items), self._basis(history), tuple(ignored))
+    @property
+    def n_items(self) -> int:
+        return self.file.profile.items
 
-    def explain(
-        self,
-        user: Identifier | None = None,
-        history: Sequence[Identifier] | None = None,
-        *,
-        item: Identifier,
+    @property
+    def about_one_user(self) -> bool:  # type: ignore[override]
+        return self.file.profile.mode == "personal"
+
+    def _recommend(
+        self, user: Identifier | None, history: Sequence[Identifier] | None, k: int, wanted: Wanted
+    ) -> Recommendations:
+        asked = (*self._unknown(history or ()), *self._unknown(wanted.allow or ()))
+        ignored = (*asked, *self._unknown(wanted.deny, some_known=False))
+        with _asking():
+            items = self.file.recommend(
+                user, history, k, exclude_seen=wanted.exclude_seen, allow=wanted.allow, deny=wanted.deny
+            )
+        return Recommendations(tuple(items), self._basis(history), ignored)
+
+    def _recommend_many(
+        self, users: list[Identifier], k: int, wanted: Wanted
+    ) -> tuple[np.ndarray, np.ndarray]:
+        found = [self._recommend(user, None, k, wanted) for user in users]
+        blank: Identifier = -1 if isinstance(self.file.ids[0], int) else ""
+        ids = np.array([one.ids + [blank] * (k - len(one)) for one in found])
+        scores = np.array([one.scores + [-np.inf] * (k - len(one)) for one in found], np.float32)
+        return ids, scores
+
+    def _explain(
+        self, user: Identifier | None, history: Sequence[Identifier] | None, item: Identifier
     ) -> Explanation:
-        """As `Model.explain`; a user is explained from the history that the file holds."""
-        check_who(user, history, self.about_one_user)
         if self.file.ids.find(item) is None:
             raise no_item(self._all_ids(), item)
         with _asking():
@@ -85,25 +78,17 @@ class FileModel:
         ignored = tuple(self._unknown(items))
         return Explanation(found.id, title, found.score, parts, self._basis(items), None, ignored)
 
-    def similar(self, item: Identifier, k: int = 20) -> Recommendations:
-        """As `Model.similar`."""
-        check_length(k, self.file.profile.items - 1)
+    def _similar(self, item: Identifier, k: int) -> Recommendations:
         if self.file.ids.find(item) is None:
             raise no_item(self._all_ids(), item)
         return Recommendations(tuple(self.file.similar(item, k)), "trained")
 
     def find(self, name: Identifier) -> list[NamedItem]:
-        """As `Model.find`."""
         ids, titles = self.file.ids, self.file.titles
         known = [] if titles is None else [titles[place] for place in range(len(titles))]
         found = ids.find(name)
         places = [found] if found is not None else matching_titles(str(name), known)
         return [NamedItem(ids[place], known[place] if known else None) for place in places]
-
-    @property
-    def about_one_user(self) -> bool:
-        """Whether the file is about one user, who need not be named."""
-        return self.file.profile.mode == "personal"
 
     def _basis(self, history: Sequence[Identifier] | None) -> Basis:
         return "trained" if history is None else "history" if len(history) else "popularity"
@@ -114,22 +99,6 @@ class FileModel:
         if some_known and unknown and len(unknown) == len(items):
             raise no_item(self._all_ids(), unknown[0])
         return unknown
-
-    def _recommend_many(
-        self,
-        users: list[Identifier],
-        k: int,
-        exclude_seen: bool,
-        allow: Iterable[Identifier] | None,
-        deny: Iterable[Identifier] | None,
-    ) -> tuple[np.ndarray, np.ndarray]:
-        allow, deny = None if allow is None else list(allow), list(deny or ())
-        found = [self.recommend(user, None, k, exclude_seen, allow, deny) for user in users]
-        numeric = isinstance(self.file.ids[0], int)
-        blank: Identifier = -1 if numeric else ""
-        ids = np.array([one.ids + [blank] * (k - len(one)) for one in found])
-        scores = np.array([one.scores + [-np.inf] * (k - len(one)) for one in found], np.float32)
-        return ids, scores
 
     def _stored_history(self, user: Identifier | None) -> list[Identifier]:
         scorer = self.file.scorer

@@ -16,15 +16,16 @@ from sparserec.errors import RunError
 from sparserec.evaluation import Listing
 from sparserec.runs import Record, measure_again, open_final, open_run
 from sparserec.serving.answers import Basis, Explanation, Identifier, NamedItem, Recommendations
+from sparserec.serving.asked import AskedModel, Wanted
 from sparserec.serving.batch import write_all
 from sparserec.serving.lookup import item_number, item_numbers, user_number
-from sparserec.serving.questions import asks_for_many, check_length, check_who, wanted_length
+from sparserec.serving.questions import check_length
 from sparserec.serving.ranking import listing, rank, rows_of_listing
 from sparserec.serving.titles import matching_titles
-from sparserec.vectors import FoldIn, Vectors, make_vectors
+from sparserec.vectors import Vectors, make_vectors
 
 
-class Model:
+class Model(AskedModel):
     """A finished run, opened. Vectors are computed at the first question that needs them.
 
     A run that was trained once more on everything answers with that model; its figures are those of the measured one.
@@ -58,29 +59,14 @@ class Model:
 
     # -- questions ---------------------------------------------------------------------------------------------
 
-    def recommend(
-        self,
-        user: Identifier | Sequence[Identifier] | np.ndarray | None = None,
-        history: Sequence[Identifier] | None = None,
-        k: int = 20,
-        exclude_seen: bool = True,
-        allow: Iterable[Identifier] | None = None,
-        deny: Iterable[Identifier] | None = None,
-        *,
-        N: int | None = None,
-    ) -> Any:
-        """The k best items for a user of the log, or for anybody with this history of item ids.
+    @property
+    def n_items(self) -> int:
+        return len(self.item_ids)
 
-        A list or array of users gives `ids, scores`, two arrays with a row per user, as `implicit` does (`N` is its
-        name for `k`); rows of users for whom fewer than k items are left end in scores of -inf and ids of -1 or "".
-        `exclude_seen` leaves out all that the log holds of the user, validation and test part included, and the
-        history. Only items in `allow` are recommended, none in `deny`. Without any history: the most popular items.
-        """
-        k = wanted_length(k, N, len(self.item_ids))
-        check_who(user, history)
-        candidates, ignored = self._candidates(allow, deny)
-        if asks_for_many(user):
-            return self._recommend_many(list(user), k, exclude_seen, candidates)  # type: ignore[arg-type]
+    def _recommend(
+        self, user: Identifier | None, history: Sequence[Identifier] | None, k: int, wanted: Wanted
+    ) -> Recommendations:
+        allowed, ignored = self._allowed(wanted)
         if user is not None:
             number = user_number(self.user_ids, user)
             basis: Basis = "trained" if self._train_counts[number] else "popularity"
@@ -89,8 +75,8 @@ class Model:
             known, unknown = item_numbers(self.item_ids, history or ())
             ignored = [*unknown, *ignored]
             basis = "history" if len(known) else "popularity"
-            vector, seen = self._folding.vector(known), listing([known])
-        items, scores = self._rank(vector[None], basis, k, seen if exclude_seen else None, candidates)
+            vector, seen = self._vectors.folding.vector(known), listing([known])
+        items, scores = self._rank(vector[None], basis, k, seen if wanted.exclude_seen else None, allowed)
         return Recommendations(self._named(items[0], scores[0]), basis, tuple(ignored))
 
     def recommend_all(
@@ -107,26 +93,16 @@ class Model:
         Returns the number of rows. Memory does not grow with the number of users.
         """
         check_length(k, len(self.item_ids))
-        candidates, _ = self._candidates(allow, deny)
+        allowed, _ = self._allowed(Wanted.of(allow, deny, exclude_seen))
 
         def some(users: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            return self._rank_users(users, k, exclude_seen, candidates)
+            return self._rank_users(users, k, exclude_seen, allowed)
 
         return write_all(Path(out), some, self.user_ids, self.item_ids, self._titles, quiet=not progress)
 
-    def explain(
-        self,
-        user: Identifier | None = None,
-        history: Sequence[Identifier] | None = None,
-        *,
-        item: Identifier,
+    def _explain(
+        self, user: Identifier | None, history: Sequence[Identifier] | None, item: Identifier
     ) -> Explanation:
-        """Which items of the history speak for `item`, and how much: the contributions add up to the score.
-
-        That is exact for a history. A user of the log is explained by folding the train history in, which comes close
-        to the trained vector but is not it; `trained_score` is what the trained vector gives.
-        """
-        check_who(user, history)
         target = item_number(self.item_ids, item)
         unknown: list[Any] = []
         trained: float | None = None
@@ -140,15 +116,13 @@ class Model:
         if len(known) == 0:
             score = float(self._popularity[target])
             return Explanation(*self._name(target), score, (), "popularity", None, tuple(unknown))
-        parts = self._folding.terms(known) @ self._vectors.items[target].astype(np.float64)
+        parts = self._vectors.folding.terms(known) @ self._vectors.items[target].astype(np.float64)
         order = np.lexsort((np.arange(len(parts)), -parts))
         named = self._named(known[order], parts[order])
         return Explanation(*self._name(target), float(parts.sum()), named, "history", trained, tuple(unknown))
 
-    def similar(self, item: Identifier, k: int = 20) -> Recommendations:
-        """The items whose vectors point in the direction nearest to that of `item` (cosine)."""
+    def _similar(self, item: Identifier, k: int) -> Recommendations:
         number = item_number(self.item_ids, item)
-        check_length(k, len(self.item_ids) - 1)
         vectors = self._vectors.items
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         unit = vectors / np.where(lengths > 0, lengths, 1)
@@ -156,7 +130,6 @@ class Model:
         return Recommendations(self._named(items[0], scores[0]), "trained")
 
     def find(self, name: Identifier) -> list[NamedItem]:
-        """The item with this id, or else those with this title, or else those whose titles hold these words."""
         found = int(self.item_ids.index_of([name])[0])
         places = [found] if found >= 0 else matching_titles(str(name), self._titles or ())
         return [NamedItem(*self._name(place)) for place in places]
@@ -186,10 +159,6 @@ class Model:
     def _vectors(self) -> Vectors:
         return make_vectors(self.run.recommender, self.run.graph, self.run.table)
 
-    @property
-    def _folding(self) -> FoldIn:
-        return FoldIn(self._vectors.fold, self.run.graph.item_weights, self.run.recommender.self_loops)
-
     @cached_property
     def _popularity(self) -> np.ndarray:
         """Train interactions of each item: the score where nothing is known of a user."""
@@ -216,16 +185,14 @@ class Model:
         info = self.run.split.train.item_info
         return None if info is None else info.titles
 
-    def _candidates(
-        self, allow: Iterable[Identifier] | None, deny: Iterable[Identifier] | None
-    ) -> tuple[np.ndarray | None, list[Any]]:
+    def _allowed(self, wanted: Wanted) -> tuple[np.ndarray | None, list[Any]]:
         """Items that may be recommended (None: all), and the ids that are not known."""
-        if allow is None and deny is None:
+        if wanted.allow is None and not wanted.deny:
             return None, []
-        allowed = np.full(len(self.item_ids), allow is None)
-        known, unknown = item_numbers(self.item_ids, allow or ())
+        allowed = np.full(self.n_items, wanted.allow is None)
+        known, unknown = item_numbers(self.item_ids, wanted.allow or ())
         allowed[known] = True
-        hidden, also_unknown = item_numbers(self.item_ids, deny or (), some_known=False)
+        hidden, also_unknown = item_numbers(self.item_ids, wanted.deny, some_known=False)
         allowed[hidden] = False
         return np.flatnonzero(allowed).astype(np.int32), [*unknown, *also_unknown]
 
@@ -235,15 +202,15 @@ class Model:
         basis: Basis,
         k: int,
         seen: Listing | None,
-        candidates: np.ndarray | None,
+        allowed: np.ndarray | None,
     ) -> tuple[np.ndarray, np.ndarray]:
         if basis == "popularity":
             ones = np.ones((len(vectors), 1), np.float32)
-            return rank(ones, self._popularity[:, None], k, seen, candidates)
-        return rank(vectors, self._vectors.items, k, seen, candidates)
+            return rank(ones, self._popularity[:, None], k, seen, allowed)
+        return rank(vectors, self._vectors.items, k, seen, allowed)
 
     def _rank_users(
-        self, users: np.ndarray, k: int, exclude_seen: bool, candidates: np.ndarray | None
+        self, users: np.ndarray, k: int, exclude_seen: bool, allowed: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """`_rank` for users of the log; those without train interactions get what is popular."""
         items, scores = np.empty((len(users), k), np.int32), np.empty((len(users), k), np.float32)
@@ -251,14 +218,14 @@ class Model:
         for basis, chosen in (("trained", trained), ("popularity", ~trained)):
             some = users[chosen]
             seen = rows_of_listing(self._seen, some) if exclude_seen else None
-            items[chosen], scores[chosen] = self._rank(self._vectors.users[some], basis, k, seen, candidates)  # type: ignore[arg-type]
+            items[chosen], scores[chosen] = self._rank(self._vectors.users[some], basis, k, seen, allowed)  # type: ignore[arg-type]
         return items, scores
 
     def _recommend_many(
-        self, users: list[Identifier], k: int, exclude_seen: bool, candidates: np.ndarray | None
+        self, users: list[Identifier], k: int, wanted: Wanted
     ) -> tuple[np.ndarray, np.ndarray]:
         numbers = np.array([user_number(self.user_ids, user) for user in users], np.int32)
-        items, scores = self._rank_users(numbers, k, exclude_seen, candidates)
+        items, scores = self._rank_users(numbers, k, wanted.exclude_seen, self._allowed(wanted)[0])
         ids = self.item_ids.external(np.maximum(items, 0))
         return np.where(items >= 0, ids, ids.dtype.type(-1 if self.item_ids.is_integer else "")), scores
 

@@ -14,15 +14,15 @@ def rank(
     item_vectors: np.ndarray,  # float32 (items, dim)
     k: int,
     seen: Listing | None,  # offsets over these users, items ascending
-    candidates: np.ndarray | None = None,  # ascending item numbers; None: all
+    allowed: np.ndarray | None = None,  # ascending item numbers; None: all
 ) -> tuple[np.ndarray, np.ndarray]:
     """Item numbers and scores, shape (users, k), best first; NO_ITEM and -inf where nothing is left to recommend."""
     check_length(k, len(item_vectors))
     items = np.full((len(vectors), k), NO_ITEM, np.int32)
     scores = np.full((len(vectors), k), -np.inf, np.float32)
-    if candidates is not None:
-        item_vectors = item_vectors[candidates]
-        seen = None if seen is None else _among(seen, candidates)
+    if allowed is not None:
+        item_vectors = item_vectors[allowed]
+        seen = None if seen is None else _among(seen, allowed)
     length = min(k, len(item_vectors))
     if length == 0 or len(vectors) == 0:
         return items, scores
@@ -37,7 +37,7 @@ def rank(
     found = top >= 0
     products = np.einsum("uc,ukc->uk", vectors, item_vectors[np.maximum(top, 0)])
     scores[:, :length] = np.where(found, products, -np.inf)
-    numbers = top if candidates is None else candidates[np.maximum(top, 0)]
+    numbers = top if allowed is None else allowed[np.maximum(top, 0)]
     items[:, :length] = np.where(found, numbers, NO_ITEM)
     return items, scores
 
@@ -55,10 +55,10 @@ def rows_of_listing(whole: Listing, users: np.ndarray) -> Listing:
     return listing([items[offsets[user] : offsets[user + 1]] for user in users])
 
 
-def _among(seen: Listing, candidates: np.ndarray) -> Listing:
-    """The same lists in terms of positions among the candidates."""
+def _among(seen: Listing, allowed: np.ndarray) -> Listing:
+    """The same lists in terms of positions among the allowed."""
     offsets, items = seen
-    place = np.minimum(np.searchsorted(candidates, items), max(len(candidates) - 1, 0))
-    kept = candidates[place] == items if len(candidates) else np.zeros(len(items), bool)
+    place = np.minimum(np.searchsorted(allowed, items), max(len(allowed) - 1, 0))
+    kept = allowed[place] == items if len(allowed) else np.zeros(len(items), bool)
     before = np.concatenate([[0], np.cumsum(kept)])
     return before[offsets].astype(np.int32), place[kept].astype(np.int32)

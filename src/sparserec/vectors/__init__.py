@@ -16,7 +16,7 @@ if TYPE_CHECKING:
         cut,
         encode,
     )
-    from sparserec.vectors.fold_in import FoldIn, fold_in_users, fold_taps, user_history
+    from sparserec.vectors.fold_in import FoldIn, fold_taps, user_history
     from sparserec.vectors.neighbours import EncodedLists, Neighbours
     from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all, unit_rows
     from sparserec.vectors.quality import (
@@ -34,7 +34,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "encoding": ("DEFAULT", "KINDS", "EncodedVectors", "Encoding", "as_read", "cut", "encode"),
-        "fold_in": ("FoldIn", "fold_in_users", "fold_taps", "user_history"),
+        "fold_in": ("FoldIn", "fold_taps", "user_history"),
         "neighbours": ("EncodedLists", "Neighbours"),
         "propagate": ("Vectors", "make_vectors", "propagate_all", "unit_rows"),
         "quality": (

@@ -22,27 +22,41 @@ from sparserec.graph import Adjacency, Tap
 
 @dataclass(frozen=True)
 class FoldIn:
-    """What is needed of every item to fold a history in."""
+    """Makes users from histories, one or all of them."""
 
     tables: tuple[np.ndarray, ...]  # P^(q), each (items, dim); made by propagate.make_vectors
-    item_weights: np.ndarray  # of each item in a history, see graph.Adjacency
-    self_loops: bool
+    graph: Adjacency
 
     def terms(self, items: np.ndarray) -> np.ndarray:
         """What each item of a history adds to the user's vector, float64 (items, dim)."""
-        size = len(items) + int(self.self_loops)
-        weights, sigma = (
-            self.item_weights[items] / np.sqrt(max(size, 1)),
-            int(self.self_loops) / (len(items) + 1),
-        )
+        sigma = _own_loop(self.graph, np.array(len(items)))
         reach = np.zeros((len(items), self.tables[0].shape[1]))
         for power, table in enumerate(self.tables):
             reach += sigma**power * table[items]
-        return weights[:, None] * reach
+        return edge_weights(self.graph, items, np.array(len(items)))[:, None] * reach
 
     def vector(self, items: np.ndarray) -> np.ndarray:
         """Vector of a user with this history, float32 (dim,)."""
         return self.terms(items).sum(axis=0).astype(np.float32)
+
+    def users(self, given: Interactions | None = None) -> np.ndarray:
+        """All users as if they were new: made from a history, `given` or that of train, float32 (users, dim)."""
+        history = user_history(self.graph) if given is None else given_history(self.graph, given)
+        made = history @ self.tables[0]
+        sigma = _own_loop(self.graph, np.diff(history.indptr)).astype(np.float32)[:, None]
+        for power, table in enumerate(self.tables[1:], 1):
+            made += sigma**power * (history @ table)
+        return made
+
+
+def edge_weights(graph: Adjacency, items: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """The weight a_i of items in histories of these sizes, as if their users were in the graph, float64."""
+    return graph.item_weights[items] / np.sqrt(np.maximum(sizes + int(graph.self_loops), 1))
+
+
+def _own_loop(graph: Adjacency, sizes: np.ndarray) -> np.ndarray:
+    """The weight sigma of the self-loop of users with so many items."""
+    return int(graph.self_loops) / (sizes + 1.0)
 
 
 def fold_taps(tap: Tap, self_loops: bool) -> tuple[Tap, ...]:
@@ -51,19 +65,6 @@ def fold_taps(tap: Tap, self_loops: bool) -> tuple[Tap, ...]:
         return (tap,)
     count = len(tap) - 1 if self_loops else 1
     return tuple(tap[q + 1 :] for q in range(count))
-
-
-def fold_in_users(
-    graph: Adjacency, fold: tuple[np.ndarray, ...], given: Interactions | None = None
-) -> np.ndarray:
-    """All users as if they were new: made from a history, `given` or that of train, and the fold-in tables alone."""
-    history = user_history(graph) if given is None else given_history(graph, given)
-    made = history @ fold[0]
-    counts = np.diff(history.indptr)
-    decay = (1.0 / (counts + 1.0)).astype(np.float32)[:, None]
-    for power, part in enumerate(fold[1:], 1):
-        made += decay**power * (history @ part)
-    return made
 
 
 def user_history(graph: Adjacency) -> scipy.sparse.csr_matrix:
@@ -75,10 +76,7 @@ def user_history(graph: Adjacency) -> scipy.sparse.csr_matrix:
 
 
 def given_history(graph: Adjacency, given: Interactions) -> scipy.sparse.csr_matrix:
-    """The same for histories outside the graph: users are inserted one-way, so the degrees of items stay
-    as they are.
-    """
-    sizes = given.user_counts() + int(graph.self_loops)
-    weights = (graph.item_weights[given.items] / np.sqrt(sizes[given.users])).astype(np.float32)
+    """The same for histories outside the graph: users are inserted one-way, so degrees of items stay as they are."""
+    weights = edge_weights(graph, given.items, given.user_counts()[given.users]).astype(np.float32)
     shape = (graph.n_users, graph.n_items)
     return scipy.sparse.csr_matrix((weights, given.items, given.offsets()), shape=shape)

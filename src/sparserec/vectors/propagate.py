@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 
-from sparserec.graph import Adjacency, Backend, ColumnFilter
+from sparserec.graph import Adjacency, Backend, ColumnFilter, Tap
 from sparserec.recommenders import Recommender
 from sparserec.table import EntryDropout, Table
-from sparserec.vectors.fold_in import fold_taps, user_history
+from sparserec.vectors.fold_in import FoldIn, fold_taps, user_history
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,10 @@ class Vectors:
     fold: tuple[np.ndarray, ...]  # (items, dim) each: what a new user is made from, see fold_taps
     graph: Adjacency
 
+    @property
+    def folding(self) -> FoldIn:
+        return FoldIn(self.fold, self.graph)
+
 
 def make_vectors(recommender: Recommender, graph: Adjacency, table: Table) -> Vectors:
     """Propagate once for the final vectors and the fold-in tables together, a column block at a time.
@@ -32,14 +37,9 @@ def make_vectors(recommender: Recommender, graph: Adjacency, table: Table) -> Ve
         items = unit_rows(table)
         return Vectors(user_history(graph) @ items, items, (items,), graph)
     taps = (recommender.taps[0], *fold_taps(recommender.taps[0], recommender.self_loops))
-    filters = ColumnFilter(graph, taps, table.shape.width)
-    filters.begin(None)
-    whole = [np.empty((graph.n_nodes, table.shape.dim), np.float32) for _ in taps]
-    for block, (start, width) in enumerate(table.shape.blocks):
-        table.fill(block, filters.input(width), EntryDropout())
-        filters.forward(width, [out[:, start : start + width] for out in whole])
+    final, *fold = _filtered(graph, taps, table)
     n_users = graph.n_users
-    return Vectors(whole[0][:n_users], whole[0][n_users:], tuple(out[n_users:] for out in whole[1:]), graph)
+    return Vectors(final[:n_users], final[n_users:], tuple(out[n_users:] for out in fold), graph)
 
 
 def unit_rows(table: Table) -> np.ndarray:
@@ -57,10 +57,17 @@ def propagate_all(
     if not recommender.user_rows:
         made = make_vectors(recommender, graph, table)
         return np.concatenate([made.users, made.items])
-    filters = ColumnFilter(graph, recommender.taps[:1], table.shape.width, backend)
+    return _filtered(graph, recommender.taps[:1], table, backend)[0]
+
+
+def _filtered(
+    graph: Adjacency, taps: Sequence[Tap], table: Table, backend: Backend = "auto"
+) -> list[np.ndarray]:
+    """Outputs of all nodes by these taps, shape (nodes, dim) each, a column block at a time."""
+    filters = ColumnFilter(graph, taps, table.shape.width, backend)
     filters.begin(None)
-    vectors = np.empty((graph.n_nodes, table.shape.dim), np.float32)
+    whole = [np.empty((graph.n_nodes, table.shape.dim), np.float32) for _ in taps]
     for block, (start, width) in enumerate(table.shape.blocks):
         table.fill(block, filters.input(width), EntryDropout())
-        filters.forward(width, [vectors[:, start : start + width]])
-    return vectors
+        filters.forward(width, [out[:, start : start + width] for out in whole])
+    return whole

@@ -14,7 +14,7 @@ from sparserec.graph import Adjacency
 from sparserec.recommenders import Recommender
 from sparserec.table import Table
 from sparserec.vectors.encoding import DEFAULT, EncodedVectors, Encoding, encode
-from sparserec.vectors.fold_in import fold_in_users, given_history, user_history
+from sparserec.vectors.fold_in import FoldIn, given_history, user_history
 from sparserec.vectors.neighbours import EncodedLists, top_of_lists
 from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all
 
@@ -81,7 +81,7 @@ def new_user_quality(
         history = given_history(vectors.graph, given)
         return _lists_quality(made, history, split, split.test, True, known_items)
     items, fold = (vectors.items, vectors.fold) if made is None else _spread(made, known_items, split.n_items)
-    return rank_quality(fold_in_users(vectors.graph, fold, given), items, split, split.test, at_test=True)
+    return rank_quality(FoldIn(fold, vectors.graph).users(given), items, split, split.test, at_test=True)
 
 
 def _both(
@@ -89,7 +89,7 @@ def _both(
 ) -> dict[str, dict[str, float]]:  # fmt: skip
     return {
         "trained": rank_quality(vectors.users, items, split, truth, at_test),
-        "folded": rank_quality(fold_in_users(vectors.graph, fold), items, split, truth, at_test),
+        "folded": rank_quality(FoldIn(fold, vectors.graph).users(), items, split, truth, at_test),
     }
 
 
@@ -165,7 +165,7 @@ def evaluate_test(
         users, items = vectors[: graph.n_users], vectors[graph.n_users :]
     else:
         made = make_vectors(recommender, graph, table)
-        users, items = fold_in_users(graph, made.fold, split.given), made.items
+        users, items = made.folding.users(split.given), made.items
     rows = torch.from_numpy(users)
 
     def user_vectors(ids: np.ndarray) -> torch.Tensor:
