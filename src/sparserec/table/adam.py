@@ -11,9 +11,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from sparserec.counter import dropout_factor
+from sparserec.table.kernels import (
+    BETA_1,
+    BETA_2,
+    BlockDropout,
+    StepSizes,
+    adam_entry,
+    own_gradient,
+)
 
-BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
 COHORTS = 256
 
 
@@ -31,19 +37,11 @@ class Cohorts:
         self.births.append(step)
         return len(self.births) - 1
 
-    def step_sizes(self, step: int, learning_rate: float) -> tuple[np.ndarray, np.ndarray]:
-        """Per cohort: learning rate over first correction, and root of second correction, at update `step`."""
+    def step_sizes(self, step: int, learning_rate: float) -> StepSizes:
+        """Of every cohort at update `step`."""
         age = np.maximum(step - np.asarray(self.births, np.float64), 1.0)
         first, second = 1.0 - BETA_1**age, 1.0 - BETA_2**age
-        return (learning_rate / first).astype(np.float32), np.sqrt(second).astype(np.float32)
-
-
-@njit(inline="always")
-def adam_entry(value, gradient, first, second, size, root):  # type: ignore[no-untyped-def]
-    first = np.float32(BETA_1) * first + np.float32(1.0 - BETA_1) * gradient
-    second = np.float32(BETA_2) * second + np.float32(1.0 - BETA_2) * gradient * gradient
-    value -= size * first / (np.sqrt(second) / root + np.float32(EPSILON))
-    return value, first, second
+        return StepSizes((learning_rate / first).astype(np.float32), np.sqrt(second).astype(np.float32))
 
 
 @njit(cache=True, parallel=True)
@@ -52,47 +50,39 @@ def update_sparse(
     width: int,
     block_gradient: np.ndarray,  # (nodes * width,) flat gradient of the block
     row_decay: np.ndarray,  # float32 (nodes,) weight of half the squared row in the loss
-    drop_key: int,  # entry dropout of this step; drop_rate 0 means none
-    drop_rate: float,
-    first_column: int,
-    sizes: np.ndarray,
-    roots: np.ndarray,
+    dropout: BlockDropout,
+    steps: StepSizes,
+    ages: np.ndarray,
     values: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
-    ages: np.ndarray,
 ) -> None:
     """One Adam step on the active entries of a block, straight from the block's dense gradient."""
     for e in prange(len(positions)):
-        row = positions[e] // width
-        gradient = block_gradient[positions[e]]
-        if drop_rate > 0.0:
-            gradient *= dropout_factor(drop_key, drop_rate, row, first_column + positions[e] % width)
-        gradient += row_decay[row] * values[e]
-        age = ages[e]
+        row, column, age = positions[e] // width, positions[e] % width, ages[e]
+        gradient = own_gradient(block_gradient[positions[e]], values[e], row, column, row_decay, dropout)
         values[e], first[e], second[e] = adam_entry(
-            values[e], gradient, first[e], second[e], sizes[age], roots[age]
+            values[e], gradient, first[e], second[e], steps.sizes[age], steps.roots[age]
         )
 
 
 @njit(cache=True, parallel=True)
 def update_entries(
-    gradient: np.ndarray,  # (n,) of the active entries themselves
     positions: np.ndarray,
     width: int,
+    gradient: np.ndarray,  # (n,) of the active entries themselves
     row_decay: np.ndarray,
-    sizes: np.ndarray,
-    roots: np.ndarray,
+    steps: StepSizes,
+    ages: np.ndarray,
     values: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
-    ages: np.ndarray,
 ) -> None:
     """One Adam step on active entries whose gradient is at hand."""
     for e in prange(len(gradient)):
         age, slope = ages[e], gradient[e] + row_decay[positions[e] // width] * values[e]
         values[e], first[e], second[e] = adam_entry(
-            values[e], slope, first[e], second[e], sizes[age], roots[age]
+            values[e], slope, first[e], second[e], steps.sizes[age], steps.roots[age]
         )
 
 
@@ -100,27 +90,18 @@ def update_entries(
 def update_dense(
     gradient: np.ndarray,  # (nodes, width)
     row_decay: np.ndarray,
-    drop_key: int,
-    drop_rate: float,
-    first_column: int,
-    size: float,
-    root: float,
+    dropout: BlockDropout,
+    steps: StepSizes,
     values: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
 ) -> None:
     """One Adam step on every entry of a dense block."""
+    size, root = steps.sizes[0], steps.roots[0]
     for row in prange(gradient.shape[0]):
         for column in range(gradient.shape[1]):
-            entry = gradient[row, column]
-            if drop_rate > 0.0:
-                entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
-            entry += row_decay[row] * values[row, column]
+            value = values[row, column]
+            slope = own_gradient(gradient[row, column], value, row, column, row_decay, dropout)
             values[row, column], first[row, column], second[row, column] = adam_entry(
-                values[row, column],
-                entry,
-                first[row, column],
-                second[row, column],
-                np.float32(size),
-                np.float32(root),
+                value, slope, first[row, column], second[row, column], size, root
             )

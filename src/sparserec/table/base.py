@@ -8,8 +8,10 @@ from typing import Protocol
 import numpy as np
 import torch
 
+from sparserec.counter import Key
 from sparserec.device import EncodedTable
 from sparserec.errors import SettingError
+from sparserec.table.kernels import BlockDropout
 from sparserec.table.ledger import Ledger
 
 LARGEST_POSITION = 2**31 - 1
@@ -51,8 +53,12 @@ class Shape:
 class EntryDropout:
     """Dropout on table entries in one step; a pure function of the key, so both passes agree."""
 
-    key: int = 0
+    key: Key = 0
     rate: float = 0.0
+
+    def block(self, start: int) -> BlockDropout:
+        """The same for the kernels, in the block of columns that begins at `start`."""
+        return BlockDropout(np.uint64(self.key), self.rate, start)
 
 
 @dataclass(frozen=True)

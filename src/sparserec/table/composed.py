@@ -16,10 +16,10 @@ import numpy as np
 import torch
 from numba import njit, prange
 
-from sparserec.counter import dropout_factor
 from sparserec.device import EncodedTable
 from sparserec.errors import SettingError
 from sparserec.table.base import EntryDropout, Shape, State, Table, Update
+from sparserec.table.kernels import BlockDropout, dropped, own_gradient
 from sparserec.table.ledger import Ledger
 from sparserec.table.sparse import SparseTable
 from sparserec.table.thresholded import ThresholdedTable
@@ -72,17 +72,15 @@ class ComposedTable:
         )
 
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
-        start = self.shape.blocks[block][0]
-        _compose(self._codes(block), self.size, self.stride, start, dropout.key, dropout.rate, out.numpy())
+        mask = dropout.block(self.shape.blocks[block][0])
+        _compose(self._codes(block), self.size, self.stride, mask, out.numpy())
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """The gradient of every code is the sum over the rows that have it."""
-        start, codes = self.shape.blocks[block][0], self._codes(block)
+        codes, dropout = self._codes(block), update.dropout.block(self.shape.blocks[block][0])
         summed = self._gradient.reshape(-1)[: codes.size].reshape(codes.shape)
-        _sum_by_code(
-            gradient.numpy(), codes, self.size, self.stride, update.row_decay, self._own, self.sharpness,
-            update.dropout.key, update.dropout.rate, start, summed,
-        )  # fmt: skip
+        rows, decay = gradient.numpy(), update.row_decay
+        _sum_by_code(rows, codes, self.size, self.stride, decay, dropout, self._own, self.sharpness, summed)
         below = Update(update.step, update.learning_rate, self._no_decay)
         self.codes.receive(block, torch.from_numpy(summed), below)
 
@@ -146,16 +144,12 @@ def _below(state: State) -> State:
 
 
 @njit(cache=True, parallel=True)
-def _compose(
-    codes: np.ndarray, size: int, stride: int, start: int, key: int, rate: float, out: np.ndarray
-) -> None:
+def _compose(codes: np.ndarray, size: int, stride: int, dropout: BlockDropout, out: np.ndarray) -> None:
     for row in prange(out.shape[0]):
         first, second = row // stride, size + row % size
         for column in range(out.shape[1]):
             value = codes[first, column] + codes[second, column]
-            if rate > 0.0:
-                value *= dropout_factor(key, rate, row, start + column)
-            out[row, column] = value
+            out[row, column] = dropped(value, row, column, dropout)
 
 
 @njit(cache=True, parallel=True)
@@ -165,11 +159,9 @@ def _sum_by_code(
     size: int,
     stride: int,
     row_decay: np.ndarray,
+    dropout: BlockDropout,
     own: np.ndarray,  # weight of each row in the table's own loss
     sharpness: float,
-    drop_key: int,
-    drop_rate: float,
-    first_column: int,
     out: np.ndarray,  # (2 * size, width)
 ) -> None:
     """Each code sums over its rows in order, so that the bits do not depend on the number of threads."""
@@ -181,10 +173,7 @@ def _sum_by_code(
         while row < last:
             for column in range(gradient.shape[1]):
                 value = codes[row // stride, column] + codes[size + row % size, column]
-                entry = gradient[row, column]
-                if drop_rate > 0.0:
-                    entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
-                entry += row_decay[row] * value
+                entry = own_gradient(gradient[row, column], value, row, column, row_decay, dropout)
                 if own[row] > 0.0:
                     bent = np.tanh(sharp * value)
                     entry -= np.float32(2.0) * own[row] * sharp * bent * (np.float32(1.0) - bent * bent)

@@ -20,9 +20,9 @@ from torch.nn import functional
 
 from sparserec.device import EncodedTable, fake_quantise, quantised_bytes
 from sparserec.errors import SettingError
-from sparserec.table.adam import BETA_1, BETA_2, EPSILON
 from sparserec.table.base import EntryDropout, Shape, State, Update
 from sparserec.table.dense import drop_block
+from sparserec.table.kernels import BETA_1, BETA_2, EPSILON
 from sparserec.table.ledger import Ledger
 
 ROWS_AT_ONCE = 4096
@@ -139,7 +139,7 @@ class ComputedTable:
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
         out.copy_(self._rows(block, self._last_hidden()))
         if dropout.rate > 0.0:
-            drop_block(out.numpy(), self.shape.blocks[block][0], dropout.key, dropout.rate)
+            drop_block(out.numpy(), dropout.block(self.shape.blocks[block][0]))
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """Gradient of the block's output weights, and what it says to the last hidden layer."""
@@ -147,7 +147,7 @@ class ComputedTable:
         start, width = self.shape.blocks[block]
         part, hidden, slope = slice(start, start + width), self._last_hidden(), gradient.clone()
         if update.dropout.rate > 0.0:
-            drop_block(slope.numpy(), start, update.dropout.key, update.dropout.rate)
+            drop_block(slope.numpy(), update.dropout.block(start))
         slope += torch.from_numpy(update.row_decay)[:, None] * self._rows(block, hidden)
         self._slope.addmm_(slope, self.weights["output"][part])
         self._adam("output", slope.T @ hidden, update, part)

@@ -8,11 +8,11 @@ import numpy as np
 import torch
 from numba import njit, prange
 
-from sparserec.counter import dropout_factor
 from sparserec.device import EncodedTable, encode_table, fake_quantise, quantised_bytes
 from sparserec.table.adam import Cohorts, update_dense
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.initial import InitialValues
+from sparserec.table.kernels import BlockDropout, dropped
 from sparserec.table.ledger import Ledger
 
 
@@ -41,14 +41,13 @@ class DenseTable(BlockWise):
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
         out.copy_(torch.from_numpy(self.values[block]))
         if dropout.rate > 0.0:
-            drop_block(out.numpy(), self.shape.blocks[block][0], dropout.key, dropout.rate)
+            drop_block(out.numpy(), dropout.block(self.shape.blocks[block][0]))
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
-        sizes, roots = self.cohorts.step_sizes(update.step, update.learning_rate)
-        update_dense(
-            gradient.numpy(), update.row_decay, update.dropout.key, update.dropout.rate, self.shape.blocks[block][0],
-            float(sizes[0]), float(roots[0]), self.values[block], self.first[block], self.second[block],
-        )  # fmt: skip
+        steps = self.cohorts.step_sizes(update.step, update.learning_rate)
+        dropout = update.dropout.block(self.shape.blocks[block][0])
+        values, first, second = self.values[block], self.first[block], self.second[block]
+        update_dense(gradient.numpy(), update.row_decay, dropout, steps, values, first, second)
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         return 0.5 * sum(float(row_decay @ np.einsum("ij,ij->i", block, block)) for block in self.values)
@@ -105,8 +104,8 @@ class DenseTable(BlockWise):
 
 
 @njit(cache=True, parallel=True)
-def drop_block(block: np.ndarray, start: int, key: int, rate: float) -> None:
-    """Entry dropout on a dense (rows, width) block whose first column is `start`."""
+def drop_block(block: np.ndarray, dropout: BlockDropout) -> None:
+    """Entry dropout on a dense (rows, width) block."""
     for row in prange(block.shape[0]):
         for column in range(block.shape[1]):
-            block[row, column] *= dropout_factor(key, rate, row, start + column)
+            block[row, column] = dropped(block[row, column], row, column, dropout)

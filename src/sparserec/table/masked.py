@@ -10,11 +10,11 @@ import numpy as np
 import torch
 from numba import njit, prange
 
-from sparserec.counter import dropout_factor
 from sparserec.device import EncodedTable
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
+from sparserec.table.kernels import BlockDropout, own_gradient
 from sparserec.table.ledger import Ledger
 from sparserec.table.sparse import SparseTable
 
@@ -51,11 +51,9 @@ class MaskedTable(BlockWise):
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """One Adam step on all entries, then the mask."""
-        dense, last, drop = self.dense, self.gradient[block], update.dropout
-        first_column = self.shape.blocks[block][0]
-        _whole_gradient(
-            gradient.numpy(), update.row_decay, drop.key, drop.rate, first_column, dense.values[block], last
-        )
+        dense, last = self.dense, self.gradient[block]
+        dropout = update.dropout.block(self.shape.blocks[block][0])
+        _own_gradients(gradient.numpy(), dense.values[block], update.row_decay, dropout, last)
         dense.receive(
             block, torch.from_numpy(last), Update(update.step, update.learning_rate, self._no_decay)
         )
@@ -114,19 +112,14 @@ class MaskedTable(BlockWise):
 
 
 @njit(cache=True, parallel=True)
-def _whole_gradient(
+def _own_gradients(
     gradient: np.ndarray,  # (nodes, width), of the loss by the entries as the filter saw them
-    row_decay: np.ndarray,
-    drop_key: int,
-    drop_rate: float,
-    first_column: int,
     values: np.ndarray,
+    row_decay: np.ndarray,
+    dropout: BlockDropout,
     out: np.ndarray,
 ) -> None:
-    """The gradient by the entries themselves: through their dropout, and with the decay."""
     for row in prange(gradient.shape[0]):
         for column in range(gradient.shape[1]):
-            entry = gradient[row, column]
-            if drop_rate > 0.0:
-                entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
-            out[row, column] = entry + row_decay[row] * values[row, column]
+            entry, value = gradient[row, column], values[row, column]
+            out[row, column] = own_gradient(entry, value, row, column, row_decay, dropout)

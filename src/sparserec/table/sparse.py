@@ -14,7 +14,6 @@ import numpy as np
 import torch
 from numba import njit, prange
 
-from sparserec.counter import dropout_factor
 from sparserec.device import (
     EncodedTable,
     SparseRows,
@@ -25,6 +24,7 @@ from sparserec.device import (
 from sparserec.table.adam import Cohorts, update_entries, update_sparse
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.initial import InitialValues
+from sparserec.table.kernels import BlockDropout, dropped
 from sparserec.table.ledger import Ledger
 
 
@@ -81,15 +81,7 @@ class SparseTable(BlockWise):
         """Scatter the active values into a zeroed block."""
         out.zero_()
         part, (start, width) = self.block(block), self.shape.blocks[block]
-        _scatter(
-            self.positions[part],
-            self.values[part],
-            width,
-            start,
-            dropout.key,
-            dropout.rate,
-            out.view(-1).numpy(),
-        )
+        _scatter(self.positions[part], self.values[part], width, dropout.block(start), out.view(-1).numpy())
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """Accumulate for the candidates, then one Adam step on the active entries."""
@@ -101,20 +93,22 @@ class SparseTable(BlockWise):
         if (w := self.watched) is not None:
             inside = slice(int(w.bounds[block]), int(w.bounds[block + 1]))
             np.take(grad.reshape(-1), w.positions[inside], out=w.gradient[inside])
-        sizes, roots = self.cohorts.step_sizes(update.step, update.learning_rate)
+        steps, dropout = (
+            self.cohorts.step_sizes(update.step, update.learning_rate),
+            update.dropout.block(start),
+        )
         update_sparse(
-            self.positions[part], width, grad.reshape(-1), update.row_decay,
-            update.dropout.key, update.dropout.rate, start, sizes, roots,
-            self.values[part], self.first[part], self.second[part], self.ages[part],
+            self.positions[part], width, grad.reshape(-1), update.row_decay, dropout, steps, self.ages[part],
+            self.values[part], self.first[part], self.second[part],
         )  # fmt: skip
 
     def receive_entries(self, gradient: np.ndarray, update: Update) -> None:
         """One Adam step from the gradient of the active entries alone; for tables of one block, and without dropout."""
         assert len(self.shape.blocks) == 1 and not update.dropout.rate
-        sizes, roots = self.cohorts.step_sizes(update.step, update.learning_rate)
+        steps = self.cohorts.step_sizes(update.step, update.learning_rate)
         update_entries(
-            gradient, self.positions, self.shape.dim, update.row_decay, sizes, roots,
-            self.values, self.first, self.second, self.ages,
+            self.positions, self.shape.dim, gradient, update.row_decay, steps, self.ages,
+            self.values, self.first, self.second,
         )  # fmt: skip
 
     def accumulate(self, chosen: np.ndarray, gradient: np.ndarray) -> None:
@@ -299,13 +293,10 @@ class SparseTable(BlockWise):
 
 @njit(cache=True, parallel=True)
 def _scatter(
-    positions: np.ndarray, values: np.ndarray, width: int, start: int, key: int, rate: float, out: np.ndarray
+    positions: np.ndarray, values: np.ndarray, width: int, dropout: BlockDropout, out: np.ndarray
 ) -> None:
     for e in prange(len(positions)):
-        value = values[e]
-        if rate > 0.0:
-            value *= dropout_factor(key, rate, positions[e] // width, start + positions[e] % width)
-        out[positions[e]] = value
+        out[positions[e]] = dropped(values[e], positions[e] // width, positions[e] % width, dropout)
 
 
 @njit(cache=True, parallel=True)

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import astuple, dataclass
+from typing import NamedTuple
 
 import numpy as np
 import torch
 from numba import njit, prange
 from scipy.special import expit
 
-from sparserec.counter import dropout_factor
 from sparserec.device import EncodedTable
-from sparserec.table.adam import Cohorts, adam_entry
+from sparserec.table.adam import Cohorts
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
+from sparserec.table.kernels import BlockDropout, adam_entry, dropped, own_gradient
 from sparserec.table.ledger import Ledger
 from sparserec.table.sparse import SparseTable
 
@@ -37,6 +38,16 @@ class Thresholds:
     """Weight decay, added to the gradient as in torch's Adam."""
     ceiling: float = 1.0
     """A threshold is this times the sigmoid of its logit."""
+
+
+class ThresholdStep(NamedTuple):
+    """The same at one step, with Adam's sizes of it (float32)."""
+
+    size: np.float32
+    logit_size: np.float32
+    root: np.float32
+    decay: float
+    ceiling: float
 
 
 class ThresholdedTable(BlockWise):
@@ -66,22 +77,23 @@ class ThresholdedTable(BlockWise):
         ]
 
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
-        start, ceiling = self.shape.blocks[block][0], self.thresholds.ceiling
-        _threshold(
-            self.values[block], self.logits[block], ceiling, start, dropout.key, dropout.rate, out.numpy()
-        )
+        mask = dropout.block(self.shape.blocks[block][0])
+        _threshold(self.values[block], self.logits[block], self.thresholds.ceiling, mask, out.numpy())
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """One Adam step on values and logits, and how many entries are above their threshold after it."""
-        sizes, roots = Cohorts().step_sizes(update.step, update.learning_rate)
-        threshold_sizes, _ = Cohorts().step_sizes(update.step, self.thresholds.rate)
+        dropout = update.dropout.block(self.shape.blocks[block][0])
+        how = self._step(update)
         _update_thresholded(
-            gradient.numpy(), update.row_decay, update.dropout.key, update.dropout.rate, self.shape.blocks[block][0],
-            float(sizes[0]), float(threshold_sizes[0]), float(roots[0]), self.thresholds.decay, self.thresholds.ceiling,
-            self.values[block], self.logits[block], self.first[block], self.second[block],
-            self.logit_first[block], self.logit_second[block],
+            gradient.numpy(), update.row_decay, dropout, how, self.values[block], self.logits[block],
+            self.first[block], self.second[block], self.logit_first[block], self.logit_second[block],
         )  # fmt: skip
         self.active[block] = _survivors(self.values[block], self.logits[block], self.thresholds.ceiling)
+
+    def _step(self, update: Update) -> ThresholdStep:
+        (size,), (root,) = Cohorts().step_sizes(update.step, update.learning_rate)
+        (logit_size,), _ = Cohorts().step_sizes(update.step, self.thresholds.rate)
+        return ThresholdStep(size, logit_size, root, self.thresholds.decay, self.thresholds.ceiling)
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         total = 0.0
@@ -163,16 +175,14 @@ def _threshold_of(logit, ceiling):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, parallel=True)
 def _threshold(
-    values: np.ndarray, logits: np.ndarray, ceiling: float, start: int, key: int, rate: float, out: np.ndarray
+    values: np.ndarray, logits: np.ndarray, ceiling: float, dropout: BlockDropout, out: np.ndarray
 ) -> None:
     for row in prange(values.shape[0]):
         for column in range(values.shape[1]):
             value = values[row, column]
             margin = max(abs(value) - _threshold_of(logits[row, column], ceiling), np.float32(0.0))
             used = margin if value > 0 else -margin
-            if rate > 0.0:
-                used *= dropout_factor(key, rate, row, start + column)
-            out[row, column] = used
+            out[row, column] = dropped(used, row, column, dropout)
 
 
 @njit(cache=True, parallel=True)
@@ -188,14 +198,8 @@ def _survivors(values: np.ndarray, logits: np.ndarray, ceiling: float) -> int:
 def _update_thresholded(
     gradient: np.ndarray,  # (nodes, width), of the loss by the thresholded values
     row_decay: np.ndarray,
-    drop_key: int,
-    drop_rate: float,
-    first_column: int,
-    size: float,
-    threshold_size: float,
-    root: float,
-    decay: float,
-    ceiling: float,
+    dropout: BlockDropout,
+    how: ThresholdStep,
     values: np.ndarray,
     logits: np.ndarray,
     first: np.ndarray,
@@ -203,24 +207,20 @@ def _update_thresholded(
     logit_first: np.ndarray,
     logit_second: np.ndarray,
 ) -> None:
-    sizes = np.float32(size), np.float32(threshold_size), np.float32(root)
-    pull, share = np.float32(decay), np.float32(1.0 / ceiling)
+    pull, share = np.float32(how.decay), np.float32(1.0 / how.ceiling)
     for row in prange(gradient.shape[0]):
         for column in range(gradient.shape[1]):
             value, logit = values[row, column], logits[row, column]
-            threshold = _threshold_of(logit, ceiling)
+            threshold = _threshold_of(logit, how.ceiling)
             sign = np.float32(1.0) if value > 0 else np.float32(-1.0)
             margin = abs(value) - threshold
-            entry = gradient[row, column]
-            if drop_rate > 0.0:
-                entry *= dropout_factor(drop_key, drop_rate, row, first_column + column)
-            entry += row_decay[row] * sign * margin
+            entry = own_gradient(gradient[row, column], sign * margin, row, column, row_decay, dropout)
             # Chosen afterwards, not skipped, and survivors counted elsewhere: so the loop is compiled to vectors.
             entry = entry if margin > 0 else np.float32(0.0)
             slope = pull * logit - threshold * (np.float32(1.0) - share * threshold) * sign * entry
             values[row, column], first[row, column], second[row, column] = adam_entry(
-                value, entry, first[row, column], second[row, column], sizes[0], sizes[2]
+                value, entry, first[row, column], second[row, column], how.size, how.root
             )
             logits[row, column], logit_first[row, column], logit_second[row, column] = adam_entry(
-                logit, slope, logit_first[row, column], logit_second[row, column], sizes[1], sizes[2]
+                logit, slope, logit_first[row, column], logit_second[row, column], how.logit_size, how.root
             )
