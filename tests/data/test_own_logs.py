@@ -184,6 +184,6 @@ def test_a_table_that_does_not_describe_the_items_is_refused(tmp_path, name):
 
 def test_part_of_a_catalogue_and_a_catalogue_larger_than_the_log_are_fine(tmp_path):
     (tmp_path / "few.csv").write_text("item_id,title\n1,One\n2,Two\n")
-    assert read_item_info(tmp_path / "few.csv", ITEMS).said == "few.csv names 2 of the 100 items"
+    assert read_item_info(tmp_path / "few.csv", ITEMS).note == "few.csv names 2 of the 100 items"
     (tmp_path / "many.csv").write_text("item_id,title\n" + "".join(f"{n},T{n}\n" for n in range(5000)))
-    assert read_item_info(tmp_path / "many.csv", ITEMS).said == "many.csv names 100 of the 100 items"
+    assert read_item_info(tmp_path / "many.csv", ITEMS).note == "many.csv names 100 of the 100 items"

@@ -22,7 +22,7 @@ from sparserec.exploration import (
     uniform_support,
 )
 from sparserec.exploration.nmf import NmfInfo
-from sparserec.methods import Context, Moment, Phase, make_method
+from sparserec.methods import Context, Phase, StepInfo, make_method
 from sparserec.table import InitialValues, Shape, SparseTable
 
 INFO = NmfInfo(0.0, 0, 0.0, 0.0, 1, False)
@@ -164,9 +164,9 @@ def test_too_sparse_factors_are_filled_over_epochs_up_to_the_exact_target() -> N
     for step in range(1, 61):
         assert table.candidates is not None
         table.candidates.accumulated[:] = rng.standard_normal(table.candidates.accumulated.shape)
-        moment = Moment(phase, step, (step + 2) // 3, 3, 0.01)
+        now = StepInfo(phase, step, (step + 2) // 3, 3, 0.01)
         heard = replace(context, record=lambda event, step=step, **values: events.append((event, step)))
-        method.after_step(heard, table, moment)
+        method.after_step(heard, table, now)
         inactive = 100 * dim * 0.5  # at most: half of the rows are candidates
         assert table.parameters() - sizes[-1] <= 0.25 * inactive + 2
         sizes.append(table.parameters())

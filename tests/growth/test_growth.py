@@ -27,7 +27,7 @@ from sparserec.exploration import Factors
 from sparserec.exploration.nmf import NmfInfo
 from sparserec.graph import Adjacency
 from sparserec.graph import filter as filter_module
-from sparserec.methods import METHODS, Context, Method, Moment, make_method
+from sparserec.methods import METHODS, Context, Method, StepInfo, make_method
 from sparserec.recommenders import RECOMMENDERS, History, Recommender, graph_of, make_recommender
 from sparserec.table import Table
 from sparserec.training.steppers import make_stepper
@@ -122,8 +122,8 @@ def run_steps(
             context = replace(context, factors=None, record=lambda event, **values: events.append(event))
             for step, batch in enumerate(place.batches, 1):
                 stepper.run(batch, step, 0.01)
-                moment = Moment(phase, step, step, 1, 0.01)
-                method.after_step(context, table, moment)
+                now = StepInfo(phase, step, step, 1, 0.01)
+                method.after_step(context, table, now)
             return table, tracemalloc.get_traced_memory()[1] + torch_bytes.peak, events
     finally:
         tracemalloc.stop()

@@ -9,7 +9,7 @@ import pytest
 import torch
 from method_toy import small_context
 
-from sparserec.methods import Moment, Phase, make_method
+from sparserec.methods import Phase, StepInfo, make_method
 from sparserec.methods.cerp import CERP, CERPSettings, book_size
 from sparserec.table import ComposedTable, DenseTable, EntryDropout, InitialValues, Shape, SparseTable
 from sparserec.table.base import Update
@@ -97,8 +97,8 @@ def test_the_search_ends_when_the_books_meet_the_budget() -> None:
     for threshold in (0.15, 0.45, 0.55):  # six, four and three numbers above
         table.codes.logits = [np.full((4, 2), np.log(threshold / (1 - threshold)), np.float32)]  # type: ignore[attr-defined]
         table.codes._count()  # type: ignore[attr-defined]
-        moment = Moment(Phase("search", 10), 7, 1, 10, 0.01)
-        ends[threshold] = table.parameters(), method.after_step(context, table, moment)
+        now = StepInfo(Phase("search", 10), 7, 1, 10, 0.01)
+        ends[threshold] = table.parameters(), method.after_step(context, table, now)
     assert ends == {0.15: (6, False), 0.45: (4, False), 0.55: (3, True)}
 
     kept = method.start(context, Phase("retrain", 10), table)
@@ -118,7 +118,7 @@ def test_the_reward_falls_with_every_epoch() -> None:
     table = method.start(context, Phase("search", 10, validated=False), None)
     assert isinstance(table, ComposedTable) and table.reward == 0.8
     for step in range(1, 21):
-        method.after_step(context, table, Moment(Phase("search", 10), step, 1, 10, 0.01))
+        method.after_step(context, table, StepInfo(Phase("search", 10), step, 1, 10, 0.01))
     assert table.reward == pytest.approx(0.8 / 16)
     again = ComposedTable.revive(ROWS, table.state())
     assert (again.reward, again.sharpness, again.size) == (table.reward, 100.0, 2)

@@ -142,13 +142,13 @@ def test_static_never_moves_and_rigl_stops_before_the_end() -> None:
     np.testing.assert_array_equal(
         table.positions, uniform_support(shape, 20, np.random.default_rng([1, 3]))[0]
     )
-    from sparserec.methods import Moment
+    from sparserec.methods import StepInfo
 
     explored: list[int] = []
     for step in range(1, 101):
-        moment = Moment(phase, step, (step - 1) // 10 + 1, 10, 0.01)
+        now = StepInfo(phase, step, (step - 1) // 10 + 1, 10, 0.01)
         heard = replace(context, record=lambda event, step=step, **values: explored.append(step))
-        method.after_step(heard, table, moment)
+        method.after_step(heard, table, now)
     assert explored == [10, 20, 30, 40, 50, 60, 70], "the first at step 10, none from three quarters on"
     assert table.candidates is None, "nothing is accumulated once the support is fixed"
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from method_toy import small_context
 
-from sparserec.methods import Moment, Phase, make_method
+from sparserec.methods import Phase, StepInfo, make_method
 from sparserec.methods.gse import LargestOfSample, draw_inactive_entries
 from sparserec.table import Shape, SparseTable
 from sparserec.table.base import Update
@@ -38,7 +38,7 @@ def test_gse_grows_the_largest_of_its_sample() -> None:
     events: list[dict[str, Any]] = []
     context = small_context(EIGHT, 0.5, record=lambda event, **values: events.append(values))
     method = make_method("gse", {"drop_fraction": 0.5, "explore_until": 1.0})
-    method.after_step(context, table, Moment(PHASE, 1, 1, 10, 0.01))
+    method.after_step(context, table, StepInfo(PHASE, 1, 1, 10, 0.01))
     # Half of four go, the smallest: -.1 and -.2. Row 1 column 1 has the largest gradient, but is not in the sample.
     rows, columns, values = table.entries()
     entries = sorted(zip(rows.tolist(), columns.tolist(), values.astype(np.float64).round(5).tolist()))
@@ -79,7 +79,7 @@ def test_when_gse_samples_and_explores() -> None:
     assert isinstance(table, SparseTable)
     for step in range(1, 101):
         heard = replace(context, record=lambda event, step=step, **values: explored.append(step))
-        method.after_step(heard, table, Moment(PHASE, step, 1, 10, 0.01))
+        method.after_step(heard, table, StepInfo(PHASE, step, 1, 10, 0.01))
         if table.watched is not None:
             sampled.append(step)
             assert 100 < len(table.watched.positions) <= 200
@@ -101,7 +101,7 @@ def test_uniform_rows_of_gse_are_uniform() -> None:
         table = method.start(skewed, PHASE, None)
         assert isinstance(table, SparseTable)
         interval = skewed.exploration_interval(60)
-        method.after_step(skewed, table, Moment(PHASE, interval - 1, 1, 10, 0.01))
+        method.after_step(skewed, table, StepInfo(PHASE, interval - 1, 1, 10, 0.01))
         assert table.watched is not None
         owners = table.watched.positions // 8 % 40
         shares[rows] = float((owners < 4).mean())
@@ -121,7 +121,7 @@ def test_set_grows_anywhere_and_stops() -> None:
         heard = replace(
             context, record=lambda event, step=step, **values: explored.append(values | {"step": step})
         )
-        method.after_step(heard, table, Moment(PHASE, step, 1, 10, 0.01))
+        method.after_step(heard, table, StepInfo(PHASE, step, 1, 10, 0.01))
         rows, columns, _ = table.entries()
         seen |= set(zip(rows.tolist(), columns.tolist()))
     assert [one["step"] for one in explored] == [10, 20, 30, 40, 50, 60, 70], "none after three quarters"

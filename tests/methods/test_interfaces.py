@@ -13,9 +13,9 @@ import torch
 from method_toy import block_source, config_of, train_toy
 
 import sparserec
-from sparserec.methods import METHODS, Context, Moment, Phase, PhaseResult
+from sparserec.methods import METHODS, Context, Phase, PhaseResult, StepInfo
 from sparserec.methods.dense import Dense, DenseSettings
-from sparserec.methods.plain import Unchanging
+from sparserec.methods.plain import MethodDefaults
 from sparserec.planning.miniature import make_context, phases_of, plan_phases
 from sparserec.recommenders import make_recommender
 from sparserec.settings import Settings
@@ -32,7 +32,7 @@ class SearchSettings(Settings):
     probes: int = 6
 
 
-class Search(Unchanging):
+class Search(MethodDefaults):
     """Probes of a few steps around one table; each is judged user by user when it ends, and the best is chosen."""
 
     name = "search"
@@ -47,9 +47,9 @@ class Search(Unchanging):
             return Phase("pretrain", 1, kept=True)
         if len(done) <= self.settings.probes:
             name, rate = f"probe {len(done)}", 0.5 ** len(done)
-            return Phase(name, 1, False, learning_rate=rate, follows=0, kept=True, kind="probe", steps=2)
+            return Phase(name, 1, False, learning_rate=rate, starts_from=0, kept=True, kind="probe", steps=2)
         best = 1 + int(np.argmax(self.scores))
-        return Phase("rest", 1, follows=best) if len(done) == self.settings.probes + 1 else None
+        return Phase("rest", 1, starts_from=best) if len(done) == self.settings.probes + 1 else None
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         Search.started += 1
@@ -58,9 +58,9 @@ class Search(Unchanging):
         context.record("begins", score=context.validate(table).score)
         return table
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
-        context.record("step", phase=moment.phase.name)
-        return moment.phase.name == "rest" and moment.step == 3
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
+        context.record("step", phase=now.phase.name)
+        return now.phase.name == "rest" and now.step == 3
 
     def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
         assert context.validate is not None

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from method_toy import small_context
 
-from sparserec.methods import Context, Moment, Phase, PhaseResult, Validation, make_method
+from sparserec.methods import Context, Phase, PhaseResult, StepInfo, Validation, make_method
 from sparserec.table import ComposedTable, ComputedTable, DenseTable, Shape, SparseTable, ThresholdedTable
 
 SHAPE = Shape(30, 20, 8, 4)
@@ -77,7 +77,7 @@ def test_scope_and_end_of_random_growth(method: str) -> None:
         table.values[:] = np.where(rows < 30, 5.0, 0.1)
         items = int((rows >= 30).sum())
         for step in range(1, 26):
-            made.after_step(context, table, Moment(PHASE, step, 1, 10, 0.01))
+            made.after_step(context, table, StepInfo(PHASE, step, 1, 10, 0.01))
         rows, _, values = table.entries()
         dropped[scope] = items - int(((rows >= 30) & (values != 0)).sum())
     assert dropped["joint"] > 1.5 * dropped["tables"] > 0
@@ -97,7 +97,7 @@ def test_probes_are_as_many_and_as_long_as_asked(
     made, done = make_method(method, settings), [PhaseResult("dense", 10, 0.5)]
     for number in range(probes):
         phase = made.next_phase(context, done)
-        assert phase is not None and phase.name == f"probe {number}" and phase.follows == 0
+        assert phase is not None and phase.name == f"probe {number}" and phase.starts_from == 0
         assert (phase.steps, phase.epochs, phase.learning_rate) == (steps, -(-steps // 10), rate)
         done.append(PhaseResult(phase.name, 1, None))
     phase = made.next_phase(context, done)

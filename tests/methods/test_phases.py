@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from method_toy import block_source, config_of
 
-from sparserec.methods import METHODS, Context, Moment, Phase, PhaseResult
+from sparserec.methods import METHODS, Context, Phase, PhaseResult, StepInfo
 from sparserec.methods.base import Method
 from sparserec.methods.magnitude import Magnitude
 from sparserec.methods.pep import PEP
-from sparserec.methods.plain import Unchanging
+from sparserec.methods.plain import MethodDefaults
 from sparserec.process import StopRequested
 from sparserec.runs.train import Finished, train_run
 from sparserec.settings import Settings
@@ -46,11 +46,11 @@ def stop_at(patch: pytest.MonkeyPatch, kind: type, call: int) -> None:
     """Send the process a SIGTERM during the given step, counted over all phases."""
     calls, after_step = [0], kind.after_step  # type: ignore[attr-defined]
 
-    def stopping(self: Method, context: Context, table: Table, moment: Moment) -> bool:
+    def stopping(self: Method, context: Context, table: Table, now: StepInfo) -> bool:
         calls[0] += 1
         if calls[0] == call:
             signal.raise_signal(signal.SIGTERM)
-        return after_step(self, context, table, moment)
+        return after_step(self, context, table, now)
 
     patch.setattr(kind, "after_step", stopping)
 
@@ -95,7 +95,7 @@ class ProbeSettings(Settings):
     pass
 
 
-class Probes(Unchanging):
+class Probes(MethodDefaults):
     """Three short trainings that all follow the first, then the best of them: the shape of BET and CIESS."""
 
     name = "probes"

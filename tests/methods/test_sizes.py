@@ -250,11 +250,11 @@ def test_a_stopped_search_goes_on_as_if_nothing_had_happened(
     kind, calls = METHODS[method][0], [0]
     after_step = kind.after_step  # type: ignore[attr-defined]
 
-    def stopping(self: Any, context: Context, table: Any, moment: Any) -> bool:
-        calls[0] += moment.phase.name == "probe 1"
+    def stopping(self: Any, context: Context, table: Any, now: Any) -> bool:
+        calls[0] += now.phase.name == "probe 1"
         if calls[0] == 1:
             signal.raise_signal(signal.SIGTERM)
-        return after_step(self, context, table, moment)
+        return after_step(self, context, table, now)
 
     with monkeypatch.context() as patch, pytest.raises(StopRequested):
         patch.setattr(kind, "after_step", stopping)
@@ -278,7 +278,7 @@ def test_phases_of_a_search_end_with_the_best() -> None:
     for score in (0.3, 0.7, 0.7):
         phase = method.next_phase(context, done)
         assert phase is not None
-        names.append((phase.name, phase.follows))
+        names.append((phase.name, phase.starts_from))
         done.append(PhaseResult(phase.name, 1, score))
     assert names == [("retrain 1", None), ("retrain 0", None), ("choose", 4)]
     assert method.next_phase(context, done) is None

@@ -11,7 +11,7 @@ import pytest
 from method_toy import small_context, train_toy
 
 from sparserec.exploration import cosine_drop_fraction, draw_candidates
-from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, make_method
+from sparserec.methods import Context, Method, Phase, PhaseResult, StepInfo, make_method
 from sparserec.methods.small_dense import byte_matched_dim
 from sparserec.table import DenseTable, MaskedTable, Shape, SparseTable, Table
 
@@ -49,7 +49,7 @@ def explored(
             table.candidates.accumulated[:] = rng.standard_normal(table.candidates.accumulated.shape)
         if isinstance(table, MaskedTable):
             table.gradient = [rng.standard_normal(block.shape).astype(np.float32) for block in table.gradient]
-        method.after_step(watched, table, Moment(PHASE, step, (step - 1) // 10 + 1, 10, 0.01))
+        method.after_step(watched, table, StepInfo(PHASE, step, (step - 1) // 10 + 1, 10, 0.01))
     return events
 
 
@@ -115,7 +115,7 @@ def test_keep_value_decides_what_an_entry_regrown_at_once_starts_with(keep_value
     flat[:] = 0.0
     flat[table.positions] = 1.0  # what is dropped has the largest gradient of all
     events: list[dict[str, Any]] = []
-    method.after_step(recording(context, events, 10), table, Moment(PHASE, 10, 1, 10, 0.01))
+    method.after_step(recording(context, events, 10), table, StepInfo(PHASE, 10, 1, 10, 0.01))
     returned = events[0]["regrown_at_once"]
     assert returned > 30, "all but those of the table whose share of the regrowth is smaller"
     after = dict(zip(table.positions.tolist(), table.values.tolist()))
@@ -164,7 +164,7 @@ def test_a_late_fill_is_followed_by_a_whole_interval() -> None:
     once = Phase("train", 1)
     whole = replace(skewed_context(factors=factors), steps_per_epoch=1)
     table = make_method("sparserec", {"candidate_ratio": 1.0}).start(whole, once, None)
-    make_method("sparserec", {"candidate_ratio": 1.0}).after_step(whole, table, Moment(once, 1, 1, 1, 0.01))
+    make_method("sparserec", {"candidate_ratio": 1.0}).after_step(whole, table, StepInfo(once, 1, 1, 1, 0.01))
     assert table.parameters() == 140, "however short a training is, the budget is reached"
 
 
@@ -196,7 +196,7 @@ def test_described_dsl_starts_regrown_entries_at_zero_and_rigl_keeps_them() -> N
         table.candidates.accumulated[:] = 0.0
         table.candidates.accumulated.reshape(-1)[table.positions] = 1.0  # those dropped come back at once
         events: list[dict[str, Any]] = []
-        method.after_step(recording(context, events, 10), table, Moment(PHASE, 10, 1, 10, 0.01))
+        method.after_step(recording(context, events, 10), table, StepInfo(PHASE, 10, 1, 10, 0.01))
         returned = events[0]["regrown_at_once"]
         assert returned > 30
         zeros = sum(value == 0.0 for place, value in zip(table.positions, table.values) if place in before)

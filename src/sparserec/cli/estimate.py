@@ -44,16 +44,16 @@ def estimate(
     settings = resolve_config(*options.typed_settings(context))
     use_threads(threads)
     sizes = _sizes(settings, (users, items, interactions), data_dir)
-    settings, said = limit_nmf(settings, sizes, MOST_NMF_WORK if most_nmf_work is None else most_nmf_work)
+    settings, note = limit_nmf(settings, sizes, MOST_NMF_WORK if most_nmf_work is None else most_nmf_work)
     found = (
         estimate_all(settings, sizes, not no_time) if every else [estimate_run(settings, sizes, not no_time)]
     )
     free = usable_bytes()
     if as_json:
         whole: Any = [one.as_dict() for one in found]
-        typer.echo(json.dumps({"estimates": whole, "free_memory": free, "note": said}))
+        typer.echo(json.dumps({"estimates": whole, "free_memory": free, "note": note}))
         return
-    _print(sizes, found, said, free)
+    _print(sizes, found, note, free)
 
 
 def _sizes(
@@ -79,12 +79,12 @@ def _sizes(
     return Sizes.of_source(resolve(settings.data, data_dir=data_dir, **settings.read), settings.protocol)
 
 
-def _print(sizes: Sizes, found: list[Estimate], said: str | None, free: int | None) -> None:
+def _print(sizes: Sizes, found: list[Estimate], note: str | None, free: int | None) -> None:
     from sparserec.units import show_bytes, show_seconds
 
     typer.echo(f"{sizes.users:,} users, {sizes.items:,} items, {sizes.interactions:,} interactions")
-    if said:
-        typer.echo(f"note: {options.as_typed(said)}")
+    if note:
+        typer.echo(f"note: {options.as_typed(note)}")
     if len(found) == 1:
         typer.echo("\n".join(found[0].lines()))
     else:

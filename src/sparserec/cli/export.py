@@ -98,8 +98,8 @@ def export(
         typer.echo(json.dumps({**asdict(report), "path": str(path)}))
         return
     _print(report, page)
-    if info is not None and info.said:
-        typer.echo(info.said)
+    if info is not None and info.note:
+        typer.echo(info.note)
 
 
 def _print(report: ExportReport, page: Path | None) -> None:

@@ -21,7 +21,7 @@ class ItemInfo:
 
     titles: list[str] | None = None
     tags: list[tuple[str, ...]] | None = None
-    said: str = ""
+    note: str = ""
     """Where this is from and how many of the items it names, for reports."""
 
     def take(self, order: np.ndarray) -> ItemInfo:
@@ -29,7 +29,7 @@ class ItemInfo:
         return ItemInfo(
             titles=None if self.titles is None else [self.titles[i] for i in order],
             tags=None if self.tags is None else [self.tags[i] for i in order],
-            said=self.said,
+            note=self.note,
         )
 
 

@@ -42,7 +42,7 @@ def read_item_info(path: Path | str, item_ids: IdMap) -> ItemInfo:
     if not _has_header(first):
         numbered.insert(0, (first_line, first))
     found = item_ids.index_of([_cell(cells, roles["id"], path, line) for line, cells in numbered])
-    said = _match(found, len(item_ids), path)
+    note = _match(found, len(item_ids), path)
     if not _has_header(first):
         _refuse_no_titles([cells[1] for _, cells in numbered if len(cells) > 1], path)
     spaced = "tags" in roles and first[roles["tags"]].endswith(":token_seq")
@@ -52,7 +52,7 @@ def read_item_info(path: Path | str, item_ids: IdMap) -> ItemInfo:
             tags[item] = (
                 _split_tags(_cell(cells, roles["tags"], path, line), spaced) if "tags" in roles else ()
             )
-    return ItemInfo(titles if "title" in roles else None, tags if "tags" in roles else None, said)
+    return ItemInfo(titles if "title" in roles else None, tags if "tags" in roles else None, note)
 
 
 def name_items_from_beside(source: Source) -> Source:

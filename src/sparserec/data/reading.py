@@ -125,7 +125,7 @@ def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str,
     all_files = tuple(str(path) for path in forms)
     described = ", ".join(Counter(form.describe() for form in forms.values()))
     notes = [one.note for one in found.values() if one.note]
-    notes += [f"{path.name}: {form.said}" for path, form in forms.items() if form.said][:4]
+    notes += [f"{path.name}: {form.note}" for path, form in forms.items() if form.note][:4]
     if all(form.kind == "lightgcn" for form in forms.values()) and all(
         len(paths) == 1 for paths in files.values()
     ):

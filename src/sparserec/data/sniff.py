@@ -42,7 +42,7 @@ class Form:
     header: bool = True
     index: bool = False
     """Whether the first column only counts the rows, as data frames write their labels."""
-    said: str = ""
+    note: str = ""
     """What a reader of the report should know about the guess."""
 
     def describe(self) -> str:
@@ -84,8 +84,8 @@ def sniff(path: Path, wanted: str | None = None, header: bool | None = None, nam
             f"{path}: the first line has one column ({lines[0][:60]!r}); expected a table with user and item columns, "
             "LightGCN text, RecBole .inter, MovieLens '::' or Parquet"
         )
-    index, said = _row_labels(rows, header)
-    return Form("table" if header else "lines", delimiter, header, index, said)
+    index, note = _row_labels(rows, header)
+    return Form("table" if header else "lines", delimiter, header, index, note)
 
 
 def _is_parquet(path: Path) -> bool:

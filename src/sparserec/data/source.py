@@ -84,7 +84,7 @@ class Source:
         """The same source with names for the items; its report says where they are from."""
         named = {name: part.with_item_info(item_info) for name, part in self.parts.items()}
         source = Source(named["train"], named.get("valid"), named.get("test"), self.report)
-        return source.with_notes(item_info.said) if item_info is not None and item_info.said else source
+        return source.with_notes(item_info.note) if item_info is not None and item_info.note else source
 
     def with_notes(self, *notes: str) -> Source:
         """The same source with more lines in its report."""

@@ -38,7 +38,7 @@ class Listed(Protocol):
     def offsets(self) -> np.ndarray: ...
 
 
-def found(
+def matches(
     top: np.ndarray,  # (len(users), >= k)
     truth_offsets: np.ndarray,
     truth_items: np.ndarray,
@@ -63,7 +63,7 @@ def per_user(
     wanted = np.diff(truth_offsets)[users]
     if len(wanted) and wanted.min() == 0:
         raise ValueError(f"user {users[wanted.argmin()]} has no test items and cannot be measured")
-    hits = found(top[:, :k], truth_offsets, truth_items, users) >= 0
+    hits = matches(top[:, :k], truth_offsets, truth_items, users) >= 0
     gain = 1.0 / np.log2(np.arange(2, k + 2))
     ideal = np.cumsum(gain)[np.minimum(wanted, k) - 1]
     count = hits.sum(axis=1)
@@ -138,7 +138,7 @@ def _item_groups(
     top: np.ndarray, users: np.ndarray, train: Listed, truth: Listed, ks: Sequence[int]
 ) -> dict[str, float]:
     group_of_item = popularity_thirds(np.bincount(train.items, minlength=train.n_items))
-    place = found(top, truth.offsets(), truth.items, users)
+    place = matches(top, truth.offsets(), truth.items, users)
     rank_of_pair = np.full(len(truth.items), max(ks), dtype=np.int64)
     row, rank = np.nonzero(place >= 0)
     rank_of_pair[place[row, rank]] = rank

@@ -73,7 +73,7 @@ def _cell(grid: Grid, block: Block, combination: tuple[Any, ...], rates: Rates, 
     rate, search = "its own", None
     if not (block.own_rate or variant.own_rate or variant.own_recipe):
         chosen = rates.of(trained_base, name)
-        rate = chosen.said
+        rate = chosen.source
         if chosen.rate is not None:
             values = merge({"recipe": {"learning_rate": chosen.rate}}, values)
         elif overrides.are_given:

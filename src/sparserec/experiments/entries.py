@@ -57,8 +57,8 @@ class Entry:
         count = self.explorations
         if count is not None and count >= FEWEST_EXPLORATIONS:
             return self.cell.label
-        said = "an unknown number of times" if count is None else f"{count} times"
-        return f"not {self.cell.label}: explored {said}"
+        times = "an unknown number of times" if count is None else f"{count} times"
+        return f"not {self.cell.label}: explored {times}"
 
     def spread(self, metric: str, precision: str = PRECISION) -> Spread | None:
         """Mean and deviation over seeds of a test metric."""

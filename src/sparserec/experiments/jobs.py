@@ -112,8 +112,8 @@ def _name(cell: Cell) -> str:
 
 def _wanted(name: str, cell: Cell, only: Sequence[str]) -> bool:
     """Whether the cell has all words of one of the texts."""
-    said = f"{name} {cell.grid} {cell.data} {cell.base} {cell.density:g} {cell.variant} {cell.case}"
-    return not only or any(all(word in said for word in text.split()) for text in only)
+    described = f"{name} {cell.grid} {cell.data} {cell.base} {cell.density:g} {cell.variant} {cell.case}"
+    return not only or any(all(word in described for word in text.split()) for text in only)
 
 
 def _job(name: str, cells: list[Cell], recorded: dict[str, Found], place: Place) -> Job:

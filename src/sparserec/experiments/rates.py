@@ -29,7 +29,7 @@ class Chosen:
     """A first learning rate, None before its search, and where it comes from."""
 
     rate: float | None
-    said: str
+    source: str
     search: tuple[str, str]
     """Base and variant of the search that decides it."""
 

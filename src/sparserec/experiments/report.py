@@ -54,15 +54,15 @@ def summary_of(grids: Sequence[Grid], jobs: Sequence[Job]) -> Section:
     """How much is there, and one line per setting of the comparisons."""
     counts = Counter(job.state for job in jobs)
     left = [job.seconds for job in jobs if job.state != "done" and job.seconds is not None]
-    said = [f"{len(jobs)} trainings: " + ", ".join(f"{counts[state]} {state}" for state in counts) + "."]
+    lines = [f"{len(jobs)} trainings: " + ", ".join(f"{counts[state]} {state}" for state in counts) + "."]
     if left:
-        said.append(
+        lines.append(
             f"About {show_seconds(sum(left))} of training left on this machine, for the {len(left)} that could "
             "be estimated."
         )
     tables = [_overview(grid, jobs) for grid in grids if grid.kind == "comparison"]
     return Section(
-        "summary", "The paper's tables and figures: ours beside the published", said + HOW_TO_READ, tables
+        "summary", "The paper's tables and figures: ours beside the published", lines + HOW_TO_READ, tables
     )
 
 

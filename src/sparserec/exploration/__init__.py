@@ -1,7 +1,7 @@
 """Parts of sparse training: pure functions, random generators passed in."""
 
 from sparserec.exploration.by_row import mark_kept
-from sparserec.exploration.candidates import Reading, draw_candidates
+from sparserec.exploration.candidates import CountScale, draw_candidates
 from sparserec.exploration.even_rows import deal_entries, even_support, exchange_in_rows
 from sparserec.exploration.growth import Growth, LargestScores, RandomGrowth
 from sparserec.exploration.init import active_target, nmf_support, positions_per_block, uniform_support
@@ -21,13 +21,13 @@ from sparserec.exploration.schedule import cosine_drop_fraction, explores_after,
 from sparserec.exploration.select import Scope, mark_smallest
 
 __all__ = [
+    "CountScale",
     "Exploration",
     "Factors",
     "Growth",
     "LargestScores",
     "NmfInfo",
     "RandomGrowth",
-    "Reading",
     "Scope",
     "StoredFactors",
     "active_target",

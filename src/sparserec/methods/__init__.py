@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from sparserec.errors import SettingError
-from sparserec.methods.base import Context, Method, Moment, Phase, PhaseResult, Validate, Validation, ignore
+from sparserec.methods.base import Context, Method, Phase, PhaseResult, StepInfo, Validate, Validation, ignore
 from sparserec.methods.bet import BET, BETSettings
 from sparserec.methods.cerp import CERP, CERPSettings
 from sparserec.methods.ciess import CIESS, CIESSSettings
@@ -58,9 +58,9 @@ __all__ = [
     "METHOD_PRESETS",
     "Context",
     "Method",
-    "Moment",
     "Phase",
     "PhaseResult",
+    "StepInfo",
     "Validate",
     "Validation",
     "ignore",

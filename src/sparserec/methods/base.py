@@ -33,10 +33,10 @@ class Phase:
     """A validation before the first step too: what the phase starts from is then in the running for its best."""
     learning_rate: float | None = None
     """Learning rate of the first epoch; None is the recipe's. It falls to the recipe's final one."""
-    follows: int | None = None
+    starts_from: int | None = None
     """Number of the finished phase whose table `start` gets; None is the last one."""
     kept: bool = False
-    """Its table stays on disk for later phases to follow; others are deleted once the next phase has ended."""
+    """Its table stays on disk for later phases to start from; others are deleted once the next phase has ended."""
     kind: str | None = None
     """Phases of one kind have tables and steps alike, so a plan builds and times the first of them only. None: its
     name, that is, no other phase is like it."""
@@ -140,7 +140,7 @@ class Context:
 
 
 @dataclass
-class Moment:
+class StepInfo:
     """Where training is, right after an update."""
 
     phase: Phase
@@ -178,10 +178,10 @@ class Method(Protocol):
         """The table that the phase trains; a pure function of its arguments and `state`, for a resumed run calls it
         again.
 
-        `previous` is the finished table of the phase it follows, None in the first phase.
+        `previous` is the finished table of the phase it starts from, None in the first phase.
         """
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         """Called after every update; may change the table. True ends the phase."""
 
     def after_phase(self, context: Context, phase: Phase, table: Table) -> None:

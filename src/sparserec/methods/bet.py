@@ -24,7 +24,7 @@ from torch import nn
 from sparserec import streams
 from sparserec.methods.base import Context, Phase, PhaseResult
 from sparserec.methods.networks import adam, layers, restore, stored
-from sparserec.methods.plain import Unchanging
+from sparserec.methods.plain import MethodDefaults
 from sparserec.methods.row_sizes import deal_out, judged, size_budget
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, PrefixTable, Table
@@ -50,7 +50,7 @@ class BETSettings(Settings):
     """Actions trained from scratch at the end, the best probes first; None: all that ever were in the population."""
 
 
-class BET(Unchanging):
+class BET(MethodDefaults):
     name = "bet"
     begins_dense = True
     sparse_state = False  # the pretrained table is dense
@@ -71,7 +71,7 @@ class BET(Unchanging):
             steps = max(1, round(settings.probe_share * context.epochs * context.steps_per_epoch))
             epochs, rate = -(-steps // context.steps_per_epoch), settings.probe_rate
             return Phase(
-                f"probe {number}", epochs, False, learning_rate=rate, follows=0, kind="probe", steps=steps
+                f"probe {number}", epochs, False, learning_rate=rate, starts_from=0, kind="probe", steps=steps
             )
         best = self.best_actions()
         place = number - settings.probes
@@ -81,7 +81,7 @@ class BET(Unchanging):
             return None
         first = 1 + settings.probes
         winner = max(range(first, first + len(best)), key=lambda phase: done[phase].best_score or 0.0)
-        return Phase("choose", 0, scored_first=True, follows=winner)
+        return Phase("choose", 0, scored_first=True, starts_from=winner)
 
     def best_actions(self) -> list[int]:
         """Numbers of the actions to retrain; in a plan, which makes one probe only, the first ones."""

@@ -20,9 +20,9 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from sparserec.methods.base import Context, Moment, Phase, PhaseResult
+from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
 from sparserec.methods.pep import PEPSettings, margin_support, search_table, spread
-from sparserec.methods.plain import Unchanging
+from sparserec.methods.plain import MethodDefaults
 from sparserec.table import (
     ComposedTable,
     InitialValues,
@@ -46,7 +46,7 @@ class CERPSettings(PEPSettings):
     """Entries are near 0, for that loss, up to about three divided by this."""
 
 
-class CERP(Unchanging):
+class CERP(MethodDefaults):
     name = "cerp"
     sparse_state = (
         False  # the search holds six numbers for every entry of both books: twelve for one that is kept
@@ -73,15 +73,15 @@ class CERP(Unchanging):
         support = margin_support(previous.codes, context.budget)
         return ComposedTable(shape, SparseTable.create(books, support, initial))
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         """Halve the reward with every epoch; end the search when the budget is met, or when its time is over."""
         assert isinstance(table, ComposedTable)
         if not isinstance(table.codes, ThresholdedTable):
             return False
-        if moment.ends_epoch:
+        if now.ends_epoch:
             table.reward *= self.settings.reward_decay
         crossed = table.parameters() <= context.budget
-        if crossed or moment.step == moment.last_step:
+        if crossed or now.step == now.last_step:
             context.record("crossing", crossed=crossed, active=table.parameters(), **spread(table.codes))
         return crossed
 

@@ -21,7 +21,7 @@ from pydantic import Field
 from sparserec import streams
 from sparserec.methods.agents import Agent, Transitions
 from sparserec.methods.base import Context, Phase, PhaseResult
-from sparserec.methods.plain import Unchanging
+from sparserec.methods.plain import MethodDefaults
 from sparserec.methods.row_sizes import by_frequency, fitted, judged, size_budget
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, PrefixTable, Table
@@ -46,7 +46,7 @@ class CIESSSettings(Settings):
     """Probes whose sizes are trained in full, the best within the budget first."""
 
 
-class CIESS(Unchanging):
+class CIESS(MethodDefaults):
     name = "ciess"
     begins_dense = True
     sparse_state = False  # the pretrained table is dense, and so may be a probe's
@@ -71,7 +71,7 @@ class CIESS(Unchanging):
         if number < self.probes:
             steps = max(1, round(settings.probe_share * context.epochs * context.steps_per_epoch))
             epochs = -(-steps // context.steps_per_epoch)
-            return Phase(f"probe {number}", epochs, False, follows=0, kind="probe", steps=steps)
+            return Phase(f"probe {number}", epochs, False, starts_from=0, kind="probe", steps=steps)
         best, place = self.best_probes(context), number - self.probes
         if place < len(best):
             return Phase(f"retrain {best[place]}", context.epochs, kept=len(best) > 1, kind="retrain")
@@ -79,7 +79,7 @@ class CIESS(Unchanging):
             return None
         first = 1 + self.probes
         winner = max(range(first, first + len(best)), key=lambda phase: done[phase].best_score or 0.0)
-        return Phase("choose", 0, scored_first=True, follows=winner)
+        return Phase("choose", 0, scored_first=True, starts_from=winner)
 
     def best_probes(self, context: Context) -> list[int]:
         """Numbers of the probes to retrain: within the budget by mean quality, then the smallest; a plan has

@@ -17,7 +17,7 @@ from pydantic import Field
 from sparserec import streams
 from sparserec.errors import SettingError
 from sparserec.methods.base import Context, Phase, PhaseResult
-from sparserec.methods.plain import Unchanging
+from sparserec.methods.plain import MethodDefaults
 from sparserec.settings import Settings
 from sparserec.table import ComputedTable, Hashes, Table, network_size
 
@@ -41,7 +41,7 @@ class DHESettings(Settings):
     """Of the first epoch. Those of the recipe are for tables; networks want smaller ones."""
 
 
-class DHE(Unchanging):
+class DHE(MethodDefaults):
     name = "dhe"
     sparse_state = False  # activations of all rows in every layer
 
@@ -57,7 +57,7 @@ class DHE(Unchanging):
         if len(sizes) == 1 or len(done) > len(sizes):
             return None
         best = max(range(len(sizes)), key=lambda number: done[number].best_score or 0.0)
-        return Phase("choose", 0, scored_first=True, follows=best)
+        return Phase("choose", 0, scored_first=True, starts_from=best)
 
     def _sizes(self, context: Context) -> tuple[int, ...]:
         return self.settings.output_dims or (context.dim,)

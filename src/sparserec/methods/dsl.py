@@ -25,14 +25,14 @@ from sparserec.exploration import (
     prune_and_regrow_masked,
     uniform_support,
 )
-from sparserec.methods.base import Context, Moment, Phase, PhaseResult
+from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
 from sparserec.methods.exploring import (
     Rule,
     explore_by_last_gradient,
     uniform_table,
     watch_last_gradient,
 )
-from sparserec.methods.plain import Unchanging
+from sparserec.methods.plain import MethodDefaults
 from sparserec.settings import Settings
 from sparserec.table import MaskedTable, SparseTable, Table
 
@@ -46,7 +46,7 @@ class DSLSettings(Settings):
     """What the share falls to at the end, along half a cosine."""
 
 
-class DSL(Unchanging):
+class DSL(MethodDefaults):
     name = "dsl"
     sparse_state = False  # a dense gradient in both modes, dense moments too in the released one
 
@@ -73,22 +73,22 @@ class DSL(Unchanging):
         support = uniform_support(shape, target, np.random.default_rng([context.seed, streams.SUPPORT]))
         return MaskedTable.create(shape, support, context.initial(context.dim))
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
-        settings, interval = self.settings, context.exploration_interval(moment.last_step)
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
+        settings, interval = self.settings, context.exploration_interval(now.last_step)
         if isinstance(table, SparseTable):
             rule = Rule(
                 interval=interval,
-                last_step=moment.last_step,
+                last_step=now.last_step,
                 drop_fraction=settings.drop_fraction,
                 floor=settings.drop_floor,
                 scope="tables",
                 keep_value=False,  # "regrown entries start at zero"
             )
-            explore_by_last_gradient(context, table, moment, rule)
-        elif explores_after(moment.step, interval, moment.last_step):
+            explore_by_last_gradient(context, table, now, rule)
+        elif explores_after(now.step, interval, now.last_step):
             assert isinstance(table, MaskedTable)
             fraction = cosine_drop_fraction(
-                moment.step, moment.last_step, settings.drop_fraction, settings.drop_floor
+                now.step, now.last_step, settings.drop_fraction, settings.drop_floor
             )
             done = prune_and_regrow_masked(table, fraction)
             context.record("explore", drop_fraction=fraction, **asdict(done))

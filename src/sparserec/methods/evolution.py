@@ -14,7 +14,7 @@ from pydantic import Field
 
 from sparserec import streams
 from sparserec.exploration import RandomGrowth, Scope, cosine_drop_fraction, explores_after, prune_and_regrow
-from sparserec.methods.base import Context, Moment, Phase
+from sparserec.methods.base import Context, Phase, StepInfo
 from sparserec.methods.exploring import uniform_table
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
@@ -40,10 +40,10 @@ class SET(OneTraining):
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         return uniform_table(context)
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         assert isinstance(table, SparseTable)
-        settings, step = self.settings, moment.step
-        last_step = round(settings.explore_until * moment.last_step)
+        settings, step = self.settings, now.step
+        last_step = round(settings.explore_until * now.last_step)
         if explores_after(step, context.exploration_interval(last_step), last_step):
             fraction = cosine_drop_fraction(step, last_step, settings.drop_fraction)
             growth = RandomGrowth(np.random.default_rng([context.seed, streams.GROWN, step]))

@@ -16,7 +16,7 @@ from sparserec.exploration import (
     prune_and_regrow,
     uniform_support,
 )
-from sparserec.methods.base import Context, Moment
+from sparserec.methods.base import Context, StepInfo
 from sparserec.table import SparseTable
 
 
@@ -48,13 +48,13 @@ def watch_last_gradient(table: SparseTable) -> None:
     table.set_candidates(np.arange(table.shape.n_rows, dtype=np.int32), cumulative=False)
 
 
-def explore_by_last_gradient(context: Context, table: SparseTable, moment: Moment, rule: Rule) -> None:
+def explore_by_last_gradient(context: Context, table: SparseTable, now: StepInfo, rule: Rule) -> None:
     """Drop and regrow when it is time."""
-    if not explores_after(moment.step, rule.interval, rule.last_step):
+    if not explores_after(now.step, rule.interval, rule.last_step):
         return
-    fraction = cosine_drop_fraction(moment.step, rule.last_step, rule.drop_fraction, rule.floor)
+    fraction = cosine_drop_fraction(now.step, rule.last_step, rule.drop_fraction, rule.floor)
     growth = LargestScores.accumulated(table)
-    done = prune_and_regrow(table, fraction, moment.step, growth, rule.scope, rule.keep_value)
+    done = prune_and_regrow(table, fraction, now.step, growth, rule.scope, rule.keep_value)
     context.record("explore", drop_fraction=fraction, **asdict(done))
-    if moment.step + rule.interval < rule.last_step:
+    if now.step + rule.interval < rule.last_step:
         watch_last_gradient(table)

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from sparserec import streams
 from sparserec.exploration import Scope, cosine_drop_fraction, explores_after, prune_and_regrow
-from sparserec.methods.base import Context, Moment, Phase
+from sparserec.methods.base import Context, Phase, StepInfo
 from sparserec.methods.exploring import uniform_table
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
@@ -49,11 +49,11 @@ class GSE(OneTraining):
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         return uniform_table(context)
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         """Explore with what the last batch said about the sample; draw one for the batch before an exploration."""
         assert isinstance(table, SparseTable)
-        settings, step = self.settings, moment.step
-        last_step = round(settings.explore_until * moment.last_step)
+        settings, step = self.settings, now.step
+        last_step = round(settings.explore_until * now.last_step)
         interval = context.exploration_interval(last_step)
         if table.watched is not None:
             fraction = cosine_drop_fraction(step, last_step, settings.drop_fraction)

@@ -12,7 +12,7 @@ import numpy as np
 
 from sparserec.exploration import Scope, active_target, largest_support
 from sparserec.methods.base import Context, Phase, PhaseResult
-from sparserec.methods.plain import Unchanging
+from sparserec.methods.plain import MethodDefaults
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
 
@@ -22,7 +22,7 @@ class LotterySettings(Settings):
     """Rank users and items as one table, or cut both to the same density."""
 
 
-class Lottery(Unchanging):
+class Lottery(MethodDefaults):
     name = "lottery"
     begins_dense = True
     sparse_state = False  # the first phase is dense

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from sparserec.exploration import Scope, active_target, largest_row_minimum, largest_support
 from sparserec.methods.base import Context, Phase, PhaseResult
-from sparserec.methods.plain import Unchanging
+from sparserec.methods.plain import MethodDefaults
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
 
@@ -28,7 +28,7 @@ class MagnitudeSettings(Settings):
     """Learning rate of its first epoch; a search chose it (docs/log.md)."""
 
 
-class Magnitude(Unchanging):
+class Magnitude(MethodDefaults):
     name = "magnitude"
     begins_dense = True
     sparse_state = False  # the first phase is dense

@@ -21,8 +21,8 @@ from numba import njit
 from pydantic import Field
 
 from sparserec.exploration import active_target, largest_support
-from sparserec.methods.base import Context, Moment, Phase, PhaseResult
-from sparserec.methods.plain import Unchanging
+from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
+from sparserec.methods.plain import MethodDefaults
 from sparserec.settings import Settings
 from sparserec.table import (
     BETA_1,
@@ -55,7 +55,7 @@ class PEPSettings(Settings):
     recipe's rates grows values past 1; for small thresholds the two differ by a constant in the logit only."""
 
 
-class PEP(Unchanging):
+class PEP(MethodDefaults):
     name = "pep"
     sparse_state = False  # values, logits and moments of both for every entry during the search
 
@@ -80,12 +80,12 @@ class PEP(Unchanging):
         context.record("support", same_as_magnitude=same / target)
         return SparseTable.create(previous.shape, support, context.initial(context.dim))
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         """End the search when the budget is met, or when its time is over."""
         if not isinstance(table, ThresholdedTable):
             return False
         crossed = table.parameters() <= active_target(table.shape, context.density)
-        if crossed or moment.step == moment.last_step:
+        if crossed or now.step == now.last_step:
             context.record("crossing", crossed=crossed, active=table.parameters(), **spread(table))
         return crossed
 

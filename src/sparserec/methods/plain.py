@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparserec.methods.base import Context, Moment, Phase, PhaseResult
+from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
 from sparserec.table import Table
 
 
-class Unchanging:
+class MethodDefaults:
     """Nothing happens after a step or a phase, nothing of its own to store."""
 
     wants_factors = 0
     begins_dense = False
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         return False
 
     def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
@@ -27,7 +27,7 @@ class Unchanging:
         pass
 
 
-class OneTraining(Unchanging):
+class OneTraining(MethodDefaults):
     """One validated phase of the recipe's length."""
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:

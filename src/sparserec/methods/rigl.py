@@ -13,7 +13,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from sparserec.exploration import Scope
-from sparserec.methods.base import Context, Moment, Phase
+from sparserec.methods.base import Context, Phase, StepInfo
 from sparserec.methods.exploring import Rule, explore_by_last_gradient, uniform_table, watch_last_gradient
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
@@ -41,10 +41,10 @@ class RigL(OneTraining):
         watch_last_gradient(table)
         return table
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         assert isinstance(table, SparseTable)
         settings = self.settings
-        last_step = round(settings.explore_until * moment.last_step)
+        last_step = round(settings.explore_until * now.last_step)
         rule = Rule(
             interval=context.exploration_interval(last_step),
             last_step=last_step,
@@ -53,5 +53,5 @@ class RigL(OneTraining):
             scope=settings.scope,
             keep_value=True,
         )
-        explore_by_last_gradient(context, table, moment, rule)
+        explore_by_last_gradient(context, table, now, rule)
         return False

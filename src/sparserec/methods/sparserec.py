@@ -17,8 +17,8 @@ from pydantic import Field
 from sparserec import streams
 from sparserec.errors import SettingError
 from sparserec.exploration import (
+    CountScale,
     LargestScores,
-    Reading,
     active_target,
     cosine_drop_fraction,
     draw_candidates,
@@ -27,7 +27,7 @@ from sparserec.exploration import (
     fill_support,
     prune_and_regrow,
 )
-from sparserec.methods.base import Context, Moment, Phase, PhaseResult
+from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
 from sparserec.methods.first_table import Init, Rows, begins_dense, first_table, next_phase, rows_of
 from sparserec.methods.plain import OneTraining
 from sparserec.settings import Settings
@@ -54,7 +54,7 @@ class SparseRecSettings(Settings):
     """Share of active entries dropped at the first exploration; falls to 0 along half a cosine."""
     candidate_ratio: float | None = Field(None, gt=0, le=1)
     """Share of rows whose inactive entries are looked at; default (1 - density) / 4, the paper's h/2."""
-    candidates: Reading = "log"
+    candidates: CountScale = "log"
     """How counts become sampling logits."""
     nmf_iterations: int = Field(50, ge=1)
     """Iterations of coordinate descent."""
@@ -102,39 +102,39 @@ class SparseRec(OneTraining):
         rows = draw_candidates(*context.frequencies(), ratio, self.settings.candidates, rng)
         table.set_candidates(rows, self.settings.growth == "cumulative")
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         """Fill up to the budget, then explore; an interval begins where the support last changed."""
         if not isinstance(table, SparseTable):
             return False
         target, interval = (
             active_target(table.shape, context.density),
-            context.exploration_interval(moment.last_step),
+            context.exploration_interval(now.last_step),
         )
         if table.parameters() < target:
-            changed = self._fill(context, table, moment, target, min(interval, moment.steps_per_epoch))
+            changed = self._fill(context, table, now, target, min(interval, now.steps_per_epoch))
         else:
-            changed = self._explore(context, table, moment, interval)
-        if changed and (table.parameters() < target or moment.step + interval < moment.last_step):
-            self._new_candidates(context, table, moment.step)  # else nothing will ask for them any more
+            changed = self._explore(context, table, now, interval)
+        if changed and (table.parameters() < target or now.step + interval < now.last_step):
+            self._new_candidates(context, table, now.step)  # else nothing will ask for them any more
         return False
 
-    def _fill(self, context: Context, table: SparseTable, moment: Moment, target: int, interval: int) -> bool:
-        due = explores_after(moment.step, interval, moment.last_step, table.changed_at)
-        if not (due or moment.step == moment.last_step):  # whatever the length, the budget is reached
+    def _fill(self, context: Context, table: SparseTable, now: StepInfo, target: int, interval: int) -> bool:
+        due = explores_after(now.step, interval, now.last_step, table.changed_at)
+        if not (due or now.step == now.last_step):  # whatever the length, the budget is reached
             return False
-        share = self.settings.fill_share if moment.step < moment.last_step * FILL_DEADLINE else 1.0
-        done = fill_support(table, target, moment.step, LargestScores.accumulated(table), share)
+        share = self.settings.fill_share if now.step < now.last_step * FILL_DEADLINE else 1.0
+        done = fill_support(table, target, now.step, LargestScores.accumulated(table), share)
         context.record("fill", **asdict(done))
         return True
 
-    def _explore(self, context: Context, table: SparseTable, moment: Moment, interval: int) -> bool:
-        if not explores_after(moment.step, interval, moment.last_step, table.changed_at):
+    def _explore(self, context: Context, table: SparseTable, now: StepInfo, interval: int) -> bool:
+        if not explores_after(now.step, interval, now.last_step, table.changed_at):
             return False
-        fraction = cosine_drop_fraction(moment.step, moment.last_step, self.settings.drop_fraction)
+        fraction = cosine_drop_fraction(now.step, now.last_step, self.settings.drop_fraction)
         growth = LargestScores.accumulated(table)
         if rows_of(self.settings.rows, context) == "even":
-            done = exchange_in_rows(table, fraction, moment.step, growth)
+            done = exchange_in_rows(table, fraction, now.step, growth)
         else:
-            done = prune_and_regrow(table, fraction, moment.step, growth, keep_value=self.settings.keep_value)
+            done = prune_and_regrow(table, fraction, now.step, growth, keep_value=self.settings.keep_value)
         context.record("explore", drop_fraction=fraction, **asdict(done))
         return True

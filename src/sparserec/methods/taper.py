@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from sparserec.exploration import active_target, mark_kept
-from sparserec.methods.base import Context, Moment, Phase, PhaseResult
+from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
 from sparserec.methods.plain import OneTraining
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings
 from sparserec.settings import Settings
@@ -60,19 +60,19 @@ class Taper(OneTraining):
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         return self.explorer.start(self._wide(context), phase, previous)
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         if not isinstance(table, SparseTable):
             return False
         settings, budget = self.settings, active_target(table.shape, context.density)
-        done = moment.step / moment.last_step
+        done = now.step / now.last_step
         if done < settings.cut_from or table.parameters() < budget:
-            self.explorer.after_step(self._wide(context), table, moment)
-        if done >= settings.cut_from and moment.ends_epoch and table.parameters() > budget:
+            self.explorer.after_step(self._wide(context), table, now)
+        if done >= settings.cut_from and now.ends_epoch and table.parameters() > budget:
             wide = active_target(table.shape, self._wide(context).density)
             way = (done - settings.cut_from) / (settings.cut_until - settings.cut_from)
             before, wanted = table.parameters(), tapered(way, wide, budget)
             if wanted < before:
-                cut_to(table, wanted, moment.step)
+                cut_to(table, wanted, now.step)
                 context.record("cut", dropped=before - wanted, active=wanted)
         return False
 

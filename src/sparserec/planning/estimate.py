@@ -13,7 +13,7 @@ from sparserec.methods import METHODS, make_method
 from sparserec.planning.memory_plan import plan_memory
 from sparserec.planning.miniature import plan_phases, with_settings
 from sparserec.planning.sizes import Sizes
-from sparserec.planning.timing import StepTimes, World, make_world, plan_seconds, step_times
+from sparserec.planning.timing import StandIn, StepTimes, make_stand_in, plan_seconds, step_times
 from sparserec.recommenders import RECOMMENDERS, History, Recommender, make_recommender
 from sparserec.table import Ledger, total
 from sparserec.training import RunConfig
@@ -112,11 +112,11 @@ def limit_nmf(config: RunConfig, sizes: Sizes, limit: float = MOST_NMF_WORK) -> 
     if iterations >= wanted:
         return config, None
     settings = {**config.method_settings, "nmf_iterations": iterations}
-    said = (
+    note = (
         f"factorising {sizes.nodes:,} users and items at rank {config.dim} is long: {iterations} iterations instead of "
         f"{wanted} (`method_settings.nmf_iterations={wanted}` makes all)"
     )
-    return config.model_copy(update={"method_settings": settings}), said
+    return config.model_copy(update={"method_settings": settings}), note
 
 
 def _steps_per_epoch(config: RunConfig, sizes: Sizes, base: Recommender) -> int:
@@ -127,7 +127,11 @@ def _steps_per_epoch(config: RunConfig, sizes: Sizes, base: Recommender) -> int:
 
 
 def estimate_run(
-    config: RunConfig, sizes: Sizes, timed: bool = True, world: World | None = None, factorises: bool = True
+    config: RunConfig,
+    sizes: Sizes,
+    timed: bool = True,
+    stand_in: StandIn | None = None,
+    factorises: bool = True,
 ) -> Estimate:
     """Memory, and with `timed` the time, of one run. Nothing of the run's size is allocated for the memory.
 
@@ -135,9 +139,9 @@ def estimate_run(
     """
     base = make_recommender(config.base, config.base_settings)
     nmf = make_method(config.method, config.method_settings).wants_factors if factorises else 0
-    world = make_world(sizes, base) if timed and world is None else world
-    times = step_times(config, world) if timed and world is not None else None
-    scale = 1.0 if world is None else world.scale
+    stand_in = make_stand_in(sizes, base) if timed and stand_in is None else stand_in
+    times = step_times(config, stand_in) if timed and stand_in is not None else None
+    scale = 1.0 if stand_in is None else stand_in.scale
     memory, seconds = _one_training(config, sizes, base, nmf, times, scale)
     if config.final:
         whole = sizes.everything()
@@ -181,14 +185,14 @@ def estimate_all(config: RunConfig, sizes: Sizes, timed: bool = True) -> list[Es
     """Every method on the run's base, then the run's method on every other base; other settings are defaults."""
     pairs = [(config.base, method) for method in METHODS]
     pairs += [(base, config.method) for base in RECOMMENDERS if base != config.base]
-    worlds: dict[bool, World] = {}
+    stand_ins: dict[bool, StandIn] = {}
     found = []
     for base, method in pairs:
         one = with_settings(config, base, method)
         recommender = make_recommender(base, one.base_settings)
-        if timed and recommender.self_loops not in worlds:
-            worlds[recommender.self_loops] = make_world(sizes, recommender)
-        found.append(estimate_run(one, sizes, timed, worlds.get(recommender.self_loops)))
+        if timed and recommender.self_loops not in stand_ins:
+            stand_ins[recommender.self_loops] = make_stand_in(sizes, recommender)
+        found.append(estimate_run(one, sizes, timed, stand_ins.get(recommender.self_loops)))
     return found
 
 

@@ -130,8 +130,8 @@ def phases_of(method: Method, context: Context) -> list[Begun]:
     while len(done) < MOST_PHASES and (phase := method.next_phase(context, done)) is not None:
         kind = kind_of(phase)
         if kind not in first:
-            follows = len(done) - 1 if phase.follows is None else phase.follows
-            first[kind] = _begin(method, context, phase, found[follows].table if done else None)
+            earlier = len(done) - 1 if phase.starts_from is None else phase.starts_from
+            first[kind] = _begin(method, context, phase, found[earlier].table if done else None)
         found.append(first[kind]._replace(phase=phase))
         steps = phase.last_step(context.steps_per_epoch)
         done.append(PhaseResult(phase.name, phase.epochs, 0.1, phase.kept, steps=steps))

@@ -34,7 +34,7 @@ NMF_WORK, FEWEST_NMF_ROWS, MOST_NMF_ROWS = 1e8, 500, 20_000
 
 
 @dataclass(frozen=True)
-class World:
+class StandIn:
     """Made-up data to measure on, and how many times larger the real data is."""
 
     train: Interactions
@@ -51,12 +51,12 @@ class StepTimes:
     kind: str  # of the phases that take it
 
 
-def make_world(sizes: Sizes, base: Recommender) -> World:
+def make_stand_in(sizes: Sizes, base: Recommender) -> StandIn:
     """Data of the run's size, or smaller by the same factor in users, items and pairs."""
     scale = max(sizes.train / MOST_PAIRS, sizes.nodes / MOST_NODES, 1.0)
     users, items = max(2, round(sizes.users / scale)), max(2, round(sizes.items / scale))
     train = synthetic_train(users, items, max(4, round(sizes.train / scale)))
-    return World(train, graph_of(base, train), scale)
+    return StandIn(train, graph_of(base, train), scale)
 
 
 def seconds_of(work: Callable[[], object], least: float = 0.15, most_runs: int = 5) -> float:
@@ -73,35 +73,35 @@ def seconds_of(work: Callable[[], object], least: float = 0.15, most_runs: int =
     return best
 
 
-def step_times(config: RunConfig, world: World) -> list[StepTimes]:
+def step_times(config: RunConfig, stand_in: StandIn) -> list[StepTimes]:
     """Seconds of a step of every phase that trains; columns are few here and the time is carried on to all of them."""
     base = make_recommender(config.base, config.base_settings)
-    batch = min(config.recipe.batch_size, len(world.train))
-    sampler = make_sampler(base, world.train, config.recipe.model_copy(update={"batch_size": batch}), 0)
+    batch = min(config.recipe.batch_size, len(stand_in.train))
+    sampler = make_sampler(base, stand_in.train, config.recipe.model_copy(update={"batch_size": batch}), 0)
     sampler.batch(0, 0)  # shuffles the epoch's edges: paid once an epoch, not once a step
     dims = sorted({max(1, config.dim // 4), max(1, config.dim // 2)})
-    measured = [_measure(config.model_copy(update={"dim": dim}), base, world, sampler) for dim in dims]
+    measured = [_measure(config.model_copy(update={"dim": dim}), base, stand_in, sampler) for dim in dims]
     return [_to_full(config.dim, dims, points) for points in zip(*measured)]
 
 
-def _measure(config: RunConfig, base: Recommender, world: World, sampler: Batches) -> list[StepTimes]:
+def _measure(config: RunConfig, base: Recommender, stand_in: StandIn, sampler: Batches) -> list[StepTimes]:
     method = make_method(config.method, config.method_settings)
-    rows = world.train.n_items + (world.train.n_users if base.user_rows else 0)
+    rows = stand_in.train.n_items + (stand_in.train.n_users if base.user_rows else 0)
     context = make_context(
-        config, world.train, method, base, sampler.steps_per_epoch, round(world.scale * rows)
+        config, stand_in.train, method, base, sampler.steps_per_epoch, round(stand_in.scale * rows)
     )
     found: list[StepTimes] = []
     for phase, table, _ in phases_of(method, context):
         if phase.epochs == 0 or any(kind_of(phase) == one.kind for one in found):
             continue
-        stepper, count = make_stepper(base, world.graph, table, 0), [0]
+        stepper, count = make_stepper(base, stand_in.graph, table, 0), [0]
 
         def step(stepper: Steps = stepper, count: list[int] = count) -> None:
             count[0] += 1
             stepper.run(sampler.batch(0, count[0] % sampler.steps_per_epoch), count[0], 0.001)
 
         def whole(table: Table = table) -> None:
-            propagate_all(base, world.graph, table)
+            propagate_all(base, stand_in.graph, table)
 
         found.append(StepTimes(seconds_of(step), seconds_of(whole, 0.05), kind_of(phase)))
     return found

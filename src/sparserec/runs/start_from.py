@@ -22,7 +22,7 @@ import numpy as np
 from sparserec.data import IdMap, Interactions, Source, Split, join, split_interactions
 from sparserec.errors import RunError, SettingError
 from sparserec.exploration import Factors, NmfInfo
-from sparserec.methods import Context, Method, Moment, Phase, PhaseResult, make_method
+from sparserec.methods import Context, Method, Phase, PhaseResult, StepInfo, make_method
 from sparserec.runs.continued_table import continue_table
 from sparserec.runs.trained import Trained, open_final, open_run
 from sparserec.settings import Settings
@@ -196,8 +196,8 @@ class Continued:
         context.record("warm start", **report)
         return table
 
-    def after_step(self, context: Context, table: Table, moment: Moment) -> bool:
-        return self.inner.after_step(context, table, moment)
+    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
+        return self.inner.after_step(context, table, now)
 
     def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
         self.inner.after_phase(context, phase, table)

@@ -22,7 +22,7 @@ import torch
 
 from sparserec.errors import RunError, TrainingError
 from sparserec.memory import PhasePeaks
-from sparserec.methods import Context, Moment, Phase, PhaseResult, Validation, ignore
+from sparserec.methods import Context, Phase, PhaseResult, StepInfo, Validation, ignore
 from sparserec.process import StopRequested, StopSignals
 from sparserec.progress import Progress, progress
 from sparserec.table import Ledger, Table, total
@@ -152,8 +152,8 @@ class Loop:
     def _start(self, phase: Phase, stored: Arrays) -> Table:
         """The phase's table, as new or as the checkpoint has it."""
         began, number = time.perf_counter(), len(self.state.done)
-        follows = number - 1 if phase.follows is None else phase.follows
-        previous = load_table(self._phase_path(follows)) if number > 0 else None
+        earlier = number - 1 if phase.starts_from is None else phase.starts_from
+        previous = load_table(self._phase_path(earlier)) if number > 0 else None
         held = without_prefix("table", stored)
         if held:
             table = self.method.start(replace(self.context, record=ignore), phase, previous)
@@ -184,11 +184,11 @@ class Loop:
             loss = stepper.run(batch, state.step + 1, rate)
             _check_finite(loss, phase, epoch + 1, index + 1, rate)
             state.step, state.steps, state.loss_sum = state.step + 1, state.steps + 1, state.loss_sum + loss
-            moment = Moment(phase, state.step, epoch + 1, per_epoch, rate)
-            ended = self.method.after_step(self.context, table, moment)
+            now = StepInfo(phase, state.step, epoch + 1, per_epoch, rate)
+            ended = self.method.after_step(self.context, table, now)
             state.seconds += time.perf_counter() - began
-            if moment.ends_epoch or ended or state.step == last_step:
-                note = self._end_epoch(phase, table, moment, ended)
+            if now.ends_epoch or ended or state.step == last_step:
+                note = self._end_epoch(phase, table, now, ended)
             bar.advance(1, note or f"loss {loss:.4f}")
             if ended:  # before a stop: a checkpoint would not know that the method had ended the phase
                 return
@@ -196,14 +196,14 @@ class Loop:
                 self._save(table)
                 raise StopRequested(signals.requested)
 
-    def _end_epoch(self, phase: Phase, table: Table, moment: Moment, ended: bool) -> str:
+    def _end_epoch(self, phase: Phase, table: Table, now: StepInfo, ended: bool) -> str:
         """After the last step of an epoch, or of a phase that ends inside one; a validated phase ends with a score."""
-        state, epoch = self.state, moment.epoch
-        loss, state.loss_sum = state.loss_sum / ((moment.step - 1) % moment.steps_per_epoch + 1), 0.0
-        last = ended or moment.step == moment.last_step
+        state, epoch = self.state, now.epoch
+        loss, state.loss_sum = state.loss_sum / ((now.step - 1) % now.steps_per_epoch + 1), 0.0
+        last = ended or now.step == now.last_step
         self._note_ledger()
         event: dict[str, Any] = {
-            "event": "epoch", "phase": phase.name, "epoch": epoch, "loss": loss, "learning_rate": moment.learning_rate,
+            "event": "epoch", "phase": phase.name, "epoch": epoch, "loss": loss, "learning_rate": now.learning_rate,
             "seconds": state.seconds, "parameters": table.parameters(),
         }  # fmt: skip
         note = f"epoch {epoch}/{phase.epochs} loss {loss:.4f}"
