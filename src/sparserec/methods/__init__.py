@@ -13,6 +13,7 @@ from sparserec.methods.dense import Dense, DenseSettings
 from sparserec.methods.dhe import DHE, DHESettings
 from sparserec.methods.dsl import DSL, DSLSettings
 from sparserec.methods.evolution import SET, SETSettings
+from sparserec.methods.first_table import FirstTableSettings
 from sparserec.methods.gse import GSE, GSESettings
 from sparserec.methods.lottery import Lottery, LotterySettings
 from sparserec.methods.magnitude import Magnitude, MagnitudeSettings
@@ -21,7 +22,7 @@ from sparserec.methods.presets import METHOD_PRESETS, with_preset
 from sparserec.methods.rigl import RigL, RigLSettings
 from sparserec.methods.small_dense import SmallDense, SmallDenseSettings
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings
-from sparserec.methods.static import Static, StaticSettings
+from sparserec.methods.static import Static
 from sparserec.methods.taper import Taper, TaperSettings
 from sparserec.settings import Settings
 
@@ -29,7 +30,7 @@ METHODS: dict[str, tuple[type, type[Settings]]] = {
     "sparserec": (SparseRec, SparseRecSettings),
     "dense": (Dense, DenseSettings),
     "small_dense": (SmallDense, SmallDenseSettings),
-    "static": (Static, StaticSettings),
+    "static": (Static, FirstTableSettings),
     "taper": (Taper, TaperSettings),
     "dsl": (DSL, DSLSettings),
     "rigl": (RigL, RigLSettings),

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from sparserec import streams
 from sparserec.exploration import (
@@ -20,6 +21,8 @@ from sparserec.exploration import (
     uniform_support,
 )
 from sparserec.methods.base import Context, Phase, PhaseResult
+from sparserec.methods.plain import MethodDefaults
+from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
 
 Init = Literal["nmf", "rotated", "uniform"]
@@ -30,21 +33,39 @@ Rows = Literal["free", "even"]
 DENSE = "rotate"
 
 
-def next_phase(init: Init, dense_share: float, context: Context, done: list[PhaseResult]) -> Phase | None:
-    """One training; before it a short dense one where the support comes from that."""
-    phases = [Phase("train", context.epochs)]
-    if init == "rotated":
-        epochs = max(1, round(dense_share * context.epochs))
-        dense = Phase(DENSE, epochs, validated=begins_dense(init, dense_share))
-        phases = [dense, Phase("train", context.epochs, scored_first=True)]
-    return phases[len(done)] if len(done) < len(phases) else None
-
-
-def begins_dense(init: Init, dense_share: float) -> bool:
-    """Whether the dense training is all of the recipe's, so that a finished run of method `dense` may take
-    its place.
+class FirstTableSettings(Settings):
+    init: Init = "uniform"
+    """Where the support is at first."""
+    row_exponent: float = Field(0.0, ge=0, le=1)
+    """Entries dealt to a row grow with its number of interactions to this power, where rows are even or init is
+    rotated.
     """
-    return init == "rotated" and dense_share == 1.0
+    dense_share: float = Field(0.5, gt=0)
+    """Length of the dense training that init rotated begins with, as a share of the recipe's."""
+    nmf_iterations: int = Field(50, ge=1)
+    """Iterations of coordinate descent."""
+
+
+class FromFirstTable(MethodDefaults):
+    """One training; before it a short dense one where the support comes from that."""
+
+    settings: FirstTableSettings
+    sparse_state = True
+
+    def __init__(self, settings: FirstTableSettings) -> None:
+        self.settings = settings
+        self.wants_factors = settings.nmf_iterations if settings.init == "nmf" else 0
+        self.sparse_state = settings.init != "rotated"
+        # the dense training is all of the recipe's, so that a finished run of method `dense` may take its place
+        self.begins_dense = settings.init == "rotated" and settings.dense_share == 1.0
+
+    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        phases = [Phase("train", context.epochs)]
+        if self.settings.init == "rotated":
+            epochs = max(1, round(self.settings.dense_share * context.epochs))
+            dense = Phase(DENSE, epochs, validated=self.begins_dense)
+            phases = [dense, Phase("train", context.epochs, scored_first=True)]
+        return phases[len(done)] if len(done) < len(phases) else None
 
 
 def rows_of(rows: Rows | None, context: Context) -> Rows:

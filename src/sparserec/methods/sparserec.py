@@ -27,27 +27,19 @@ from sparserec.exploration import (
     fill_support,
     prune_and_regrow,
 )
-from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
-from sparserec.methods.first_table import Init, Rows, begins_dense, first_table, next_phase, rows_of
-from sparserec.methods.plain import OneTraining
-from sparserec.settings import Settings
+from sparserec.methods.base import Context, Phase, StepInfo
+from sparserec.methods.first_table import FirstTableSettings, FromFirstTable, Init, Rows, first_table, rows_of
 from sparserec.table import DenseTable, SparseTable, Table
 
 FILL_DEADLINE = 1 / 3
 """Share of the steps after which a support that is still below the budget takes all it can at once."""
 
 
-class SparseRecSettings(Settings):
+class SparseRecSettings(FirstTableSettings):
     init: Init = "nmf"
-    """Where the support starts."""
+    """Where the support is at first."""
     rows: Rows | None = None
     """Whether rows compete for entries when the support changes; None: only where users have rows too."""
-    row_exponent: float = Field(0.0, ge=0, le=1)
-    """Entries dealt to a row grow with its number of interactions to this power, where rows are even or init is
-    rotated.
-    """
-    dense_share: float = Field(0.5, gt=0)
-    """Length of the dense training that init rotated begins with, as a share of the recipe's."""
     growth: Literal["cumulative", "instantaneous"] = "cumulative"
     """Rank inactive entries by the gradient summed since the last exploration, or by the last batch's."""
     drop_fraction: float = Field(0.3, ge=0, lt=1)
@@ -56,8 +48,6 @@ class SparseRecSettings(Settings):
     """Share of rows whose inactive entries are looked at; default (1 - density) / 4, the paper's h/2."""
     candidates: CountScale = "log"
     """How counts become sampling logits."""
-    nmf_iterations: int = Field(50, ge=1)
-    """Iterations of coordinate descent."""
     fill_share: float = Field(0.25, gt=0, le=1)
     """While NMF gave fewer entries than the budget: largest share of the candidates' inactive entries filled at once,
     after every epoch, or sooner where explorations are less than an epoch apart."""
@@ -65,18 +55,9 @@ class SparseRecSettings(Settings):
     """An entry dropped and regrown at once keeps its value instead of starting at 0."""
 
 
-class SparseRec(OneTraining):
+class SparseRec(FromFirstTable):
     name = "sparserec"
-    sparse_state = True
-
-    def __init__(self, settings: SparseRecSettings) -> None:
-        self.settings = settings
-        self.wants_factors = settings.nmf_iterations if settings.init == "nmf" else 0
-        self.sparse_state = settings.init != "rotated"
-        self.begins_dense = begins_dense(settings.init, settings.dense_share)
-
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        return next_phase(self.settings.init, self.settings.dense_share, context, done)
+    settings: SparseRecSettings
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         settings, rows = self.settings, rows_of(self.settings.rows, context)

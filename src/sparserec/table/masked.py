@@ -10,16 +10,15 @@ import numpy as np
 import torch
 from numba import njit, prange
 
-from sparserec.device import EncodedTable
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
 from sparserec.table.kernels import BlockDropout, own_gradient
 from sparserec.table.ledger import Ledger
-from sparserec.table.sparse import SparseTable
+from sparserec.table.sparse import SeenAsSparse, SparseTable
 
 
-class MaskedTable(BlockWise):
+class MaskedTable(SeenAsSparse, BlockWise):
     """A dense table, which entries are active, and the gradient of the last batch."""
 
     kind = "masked"
@@ -97,18 +96,6 @@ class MaskedTable(BlockWise):
     def counted_numbers(self) -> int:
         """The active entries and a gradient of every entry: (d + 1) s N."""
         return self.parameters() + self.dense.parameters()
-
-    def row_sizes(self) -> np.ndarray:
-        return self.to_sparse().row_sizes()
-
-    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
-        return self.to_sparse().encoded(order, bits)
-
-    def stored_bytes(self, bits: int) -> int:
-        return self.to_sparse().stored_bytes(bits)
-
-    def quantised(self, bits: int) -> SparseTable:
-        return self.to_sparse().quantised(bits)
 
 
 @njit(cache=True, parallel=True)

@@ -8,6 +8,7 @@ Candidates are sampled rows whose full gradient is accumulated, for the next exp
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
@@ -289,6 +290,26 @@ class SparseTable(BlockWise):
         twin.values = fake_quantise_flat(values, rows, self.shape.n_rows, bits)
         twin.candidates = twin.watched = None
         return twin
+
+
+class SeenAsSparse(ABC):
+    """What tables have in common of which a device sees the active entries alone."""
+
+    @abstractmethod
+    def to_sparse(self) -> SparseTable:
+        """The active entries as the model uses them, without moments."""
+
+    def row_sizes(self) -> np.ndarray:
+        return self.to_sparse().row_sizes()
+
+    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
+        return self.to_sparse().encoded(order, bits)
+
+    def stored_bytes(self, bits: int) -> int:
+        return self.to_sparse().stored_bytes(bits)
+
+    def quantised(self, bits: int) -> SparseTable:
+        return self.to_sparse().quantised(bits)
 
 
 @njit(cache=True, parallel=True)

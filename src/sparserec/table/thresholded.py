@@ -16,14 +16,13 @@ import torch
 from numba import njit, prange
 from scipy.special import expit
 
-from sparserec.device import EncodedTable
 from sparserec.table.adam import Cohorts
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
 from sparserec.table.kernels import BlockDropout, adam_entry, dropped, own_gradient
 from sparserec.table.ledger import Ledger
-from sparserec.table.sparse import SparseTable
+from sparserec.table.sparse import SeenAsSparse, SparseTable
 
 ARRAYS = ("values", "logits", "first", "second", "logit_first", "logit_second")
 
@@ -50,7 +49,7 @@ class ThresholdStep(NamedTuple):
     ceiling: float
 
 
-class ThresholdedTable(BlockWise):
+class ThresholdedTable(SeenAsSparse, BlockWise):
     """Values, threshold logits and the moments of both: six numbers for every entry."""
 
     kind = "thresholded"
@@ -154,18 +153,6 @@ class ThresholdedTable(BlockWise):
     def counted_numbers(self) -> int:
         """Table, gradient and thresholds: 3 s N."""
         return 3 * sum(block.size for block in self.values)
-
-    def row_sizes(self) -> np.ndarray:
-        return self.to_sparse().row_sizes()
-
-    def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
-        return self.to_sparse().encoded(order, bits)
-
-    def stored_bytes(self, bits: int) -> int:
-        return self.to_sparse().stored_bytes(bits)
-
-    def quantised(self, bits: int) -> SparseTable:
-        return self.to_sparse().quantised(bits)
 
 
 @njit(inline="always")
