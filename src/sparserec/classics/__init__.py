@@ -14,6 +14,16 @@ CLASSICS: dict[str, type[ClassicSettings]] = {
 }
 
 __all__ = [
-    "CLASSICS", "EASE", "ClassicSettings", "Cosine", "Fitted", "NeighbourLists", "Popularity", "RP3beta", "Tried",
-    "histories", "nearest", "search",
-]  # fmt: skip
+    "CLASSICS",
+    "EASE",
+    "ClassicSettings",
+    "Cosine",
+    "Fitted",
+    "NeighbourLists",
+    "Popularity",
+    "RP3beta",
+    "Tried",
+    "histories",
+    "nearest",
+    "search",
+]

@@ -7,9 +7,25 @@ from importlib import import_module
 import typer
 
 COMMANDS = (
-    "demo", "data", "train", "recommend", "similar", "evaluate", "runs", "compare", "classics", "export", "inspect",
-    "config", "estimate", "doctor", "methods", "bases", "sweep", "reproduce",
-)  # fmt: skip
+    "demo",
+    "data",
+    "train",
+    "recommend",
+    "similar",
+    "evaluate",
+    "runs",
+    "compare",
+    "classics",
+    "export",
+    "inspect",
+    "config",
+    "estimate",
+    "doctor",
+    "methods",
+    "bases",
+    "sweep",
+    "reproduce",
+)
 
 
 def build_app() -> typer.Typer:

@@ -85,10 +85,15 @@ def _print(found: dict[str, tuple[Path, Record]]) -> None:
     rows = []
     for name, (_, record) in found.items():
         settings = ", ".join(f"{key} {value:g}" for key, value in record.base_settings.items())
-        rows.append({
-            "classic": name, "settings": settings or "-", "valid NDCG@20": record.epochs[-1].best_score,
-            "test Recall@20": record.test["float"]["recall@20"], "test NDCG@20": record.test["float"]["ndcg@20"],
-            "int8": show_bytes(record.bytes["int8"]),
-        })  # fmt: skip
+        rows.append(
+            {
+                "classic": name,
+                "settings": settings or "-",
+                "valid NDCG@20": record.epochs[-1].best_score,
+                "test Recall@20": record.test["float"]["recall@20"],
+                "test NDCG@20": record.test["float"]["ndcg@20"],
+                "int8": show_bytes(record.bytes["int8"]),
+            }
+        )
     folders = " ".join(str(folder) for folder, _ in found.values())
     print_table(rows, left=("classic", "settings"), notes=[f"against a run: sparserec compare RUN {folders}"])

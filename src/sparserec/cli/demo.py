@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from sparserec.serving import Model
 
 COMMON = {
-    "data": "world", "dim": 64, "density": 0.125,
+    "data": "world",
+    "dim": 64,
+    "density": 0.125,
     "recipe": {"epochs": 40, "batch_size": 2000, "validate_every": 10},
-}  # fmt: skip
+}
 TRAINED: dict[str, dict[str, Any]] = {
     "sparserec": {"method": "sparserec", "method_settings": {"nmf_iterations": 20}},
     "dense": {"method": "dense"},
@@ -184,5 +186,8 @@ def _print_user(model: Model, suggested: Any) -> None:
         for rank, item in enumerate(suggested, 1)
     ]
     typer.echo()
-    print_table(rows, f"For {USER}, who goes most to " + ", ".join(f"{tag} ({count})" for tag, count in liked),
-                left=("place", "in"))  # fmt: skip
+    print_table(
+        rows,
+        f"For {USER}, who goes most to " + ", ".join(f"{tag} ({count})" for tag, count in liked),
+        left=("place", "in"),
+    )

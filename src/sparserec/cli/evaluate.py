@@ -63,8 +63,11 @@ def _print(run: Path, record: Record) -> None:
         )
     print_table(rows, f"{record.config['method']} on {record.config['base']}: test set", left=("table",))
     typer.echo()
-    print_table(_group_rows(results["float"]), "By frequency (each group holds a third of the interactions)",
-                left=("group", "measured on"))  # fmt: skip
+    print_table(
+        _group_rows(results["float"]),
+        "By frequency (each group holds a third of the interactions)",
+        left=("group", "measured on"),
+    )
     split, opened = record.split, record.times_opened
     times = "once" if opened == 1 else f"{opened} times"
     typer.echo(f"\nSplit {split.protocol}, seed {split.seed}; the test set was opened {times}.")

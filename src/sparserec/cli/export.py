@@ -76,9 +76,15 @@ def export(
     kind, folding = encoding or DEFAULT.kind, fold or DEFAULT.fold
     exact = Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, folding, kind)  # type: ignore[arg-type]
     wanted = ExportOptions(
-        mode=mode, budget=parse_size(budget) if budget else None, encoding=exact if named else None, bits=bits,  # type: ignore[arg-type]
-        min_users=min_users, titles=titles, include_everyones_history=include_everyones_history, user=user,
-    )  # fmt: skip
+        mode=mode,  # type: ignore[arg-type]
+        budget=parse_size(budget) if budget else None,
+        encoding=exact if named else None,
+        bits=bits,
+        min_users=min_users,
+        titles=titles,
+        include_everyones_history=include_everyones_history,
+        user=user,
+    )
     info = read_item_info(metadata, (final or trained).split.train.item_ids) if metadata else None
     report = export_run(trained, path, wanted, info, quiet, final)
     if report.curve and report.quality:

@@ -56,9 +56,12 @@ def reproduce(
     from sparserec.process import use_threads
 
     request = Request.of(
-        what, overrides=Overrides(data, epochs, tuple(assignments or ())), only=tuple(only or ()), place=Place(folder),
+        what,
+        overrides=Overrides(data, epochs, tuple(assignments or ())),
+        only=tuple(only or ()),
+        place=Place(folder),
         data_dir=data_dir,
-    )  # fmt: skip
+    )
     use_threads(threads)
     failed = 0 if dry_run else request.train(threads)
     jobs = request.jobs() if no_time else request.timed_jobs()

@@ -48,9 +48,17 @@ def describe(run: Path, folder: Path) -> dict[str, Any]:
     from sparserec.runs import RunFolder
 
     about: dict[str, Any] = {
-        "run": str(run.relative_to(folder)), "folder": str(run), "state": "damaged", "base": None, "method": None,
-        "density": None, "metric": None, "score": None, "bytes": None, "changed": _changed(run),
-    }  # fmt: skip
+        "run": str(run.relative_to(folder)),
+        "folder": str(run),
+        "state": "damaged",
+        "base": None,
+        "method": None,
+        "density": None,
+        "metric": None,
+        "score": None,
+        "bytes": None,
+        "changed": _changed(run),
+    }
     try:
         config = RunFolder(run).read_config()
         about |= {"base": config.base, "method": config.method, "density": config.density}

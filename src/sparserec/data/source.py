@@ -55,10 +55,17 @@ class ReadReport:
     def as_dict(self) -> dict[str, Any]:
         """The report as plain values for JSON."""
         return {
-            "format": self.format, "files": list(self.files), "columns": dict(self.columns), "users": self.users,
-            "items": self.items, "interactions": self.interactions, "parts": dict(self.parts),
-            "density": self.density, "dropped": dict(self.dropped), "notes": list(self.notes),
-        }  # fmt: skip
+            "format": self.format,
+            "files": list(self.files),
+            "columns": dict(self.columns),
+            "users": self.users,
+            "items": self.items,
+            "interactions": self.interactions,
+            "parts": dict(self.parts),
+            "density": self.density,
+            "dropped": dict(self.dropped),
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True, eq=False)

@@ -41,9 +41,14 @@ class Split:
 
     @classmethod
     def of(
-        cls, train: Interactions, valid: Interactions, test: Interactions, protocol: str, seed: int,
+        cls,
+        train: Interactions,
+        valid: Interactions,
+        test: Interactions,
+        protocol: str,
+        seed: int,
         given: Interactions | None = None,
-    ) -> Split:  # fmt: skip
+    ) -> Split:
         """Build a split and its hash."""
         parts = (train, valid, test) if given is None else (train, valid, test, given)
         hashes = " ".join(part.pair_hash() for part in parts)

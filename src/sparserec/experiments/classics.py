@@ -53,9 +53,15 @@ class Asked:
         """Of one classic; its folder is named after the one without settings, which the search finds."""
         values = settings.model_dump(mode="json") if settings is not None else {}
         return RunConfig(
-            data=self.data, read=self.read or {}, protocol=self.protocol, split_seed=self.split_seed, base=name,
-            base_settings=values, method=METHOD, density=1.0,
-        )  # fmt: skip
+            data=self.data,
+            read=self.read or {},
+            protocol=self.protocol,
+            split_seed=self.split_seed,
+            base=name,
+            base_settings=values,
+            method=METHOD,
+            density=1.0,
+        )
 
     def folder(self, name: str) -> RunFolder:
         """Where a classic goes."""

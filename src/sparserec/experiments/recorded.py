@@ -91,10 +91,12 @@ def identity(config: RunConfig) -> str:
     )
     entry = find_named(config.data)
     values |= {
-        "data": config.data if entry is None else entry.name, "base": config.base, "method": config.method,
+        "data": config.data if entry is None else entry.name,
+        "base": config.base,
+        "method": config.method,
         "base_settings": base.settings.model_dump(mode="json", exclude_defaults=True),
         "method_settings": method.settings.model_dump(mode="json", exclude_defaults=True),
-    }  # fmt: skip
+    }
     if config.method in NEVER_EXPLORE:
         values["recipe"] = {k: v for k, v in values.get("recipe", {}).items() if k not in EXPLORING}
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()

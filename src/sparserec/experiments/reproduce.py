@@ -62,16 +62,23 @@ def as_dicts(jobs: Sequence[Job]) -> list[dict[str, Any]]:
     """Jobs as plain values, for JSON."""
     return [
         {
-            "name": job.name, "state": job.state, "priority": job.priority, "seconds_left": job.seconds,
-            "epochs_done": job.epochs_done, "problem": job.problem,
+            "name": job.name,
+            "state": job.state,
+            "priority": job.priority,
+            "seconds_left": job.seconds,
+            "epochs_done": job.epochs_done,
+            "problem": job.problem,
             "recorded": None if job.found is None else {"file": job.found.file.name, "name": job.found.name},
             "cells": [
-                {name: getattr(cell, name) for name in ("grid", "data", "base", "density", "variant", "case", "seed")}
+                {
+                    name: getattr(cell, name)
+                    for name in ("grid", "data", "base", "density", "variant", "case", "seed")
+                }
                 for cell in job.cells
             ],
         }
         for job in jobs
-    ]  # fmt: skip
+    ]
 
 
 def counts(jobs: Sequence[Job]) -> dict[str, int]:

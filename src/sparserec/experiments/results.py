@@ -81,9 +81,10 @@ def _score(result: Result) -> str:
 def markdown_table(results: list[Result], columns: list[str] | None = None) -> str:
     """One row per result, in the order given; columns that say the same in every row are left out by default."""
     chosen = columns or [
-        name for name, cell in COLUMNS.items()
+        name
+        for name, cell in COLUMNS.items()
         if name in ("run", "Recall@20", "NDCG@20") or len({cell(result) for result in results}) > 1
-    ]  # fmt: skip
+    ]
     lines = ["| " + " | ".join(chosen) + " |", "|" + "---|" * len(chosen)]
     lines += ["| " + " | ".join(COLUMNS[name](result) for name in chosen) + " |" for result in results]
     return "\n".join(lines) + "\n"

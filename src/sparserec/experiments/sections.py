@@ -39,9 +39,13 @@ def section_of(grid: Grid, jobs: Sequence[Job]) -> Section:
     if grid.published is not None:
         text.append(f"Published: {source_of(grid.published)}.")
     make = {
-        "comparison": _comparisons, "lengths": _lengths, "curve": _curves, "sizes": _sizes, "memory": _memory,
+        "comparison": _comparisons,
+        "lengths": _lengths,
+        "curve": _curves,
+        "sizes": _sizes,
+        "memory": _memory,
         "curves": _validity,
-    }[grid.kind]  # fmt: skip
+    }[grid.kind]
     return Section(grid.name, grid.title, text, make(grid, jobs))
 
 
@@ -114,9 +118,13 @@ def _curve_line(case: str, entry: Entry) -> list[str]:
     count = entry.explorations
     called = case if entry.is_sparserec else f"{case} ({entry.label})"
     return [
-        called, shown_spread(entry, "recall@20"), shown_spread(entry, METRIC), NOTHING if count is None else str(count),
-        f"{formula_share(entry):.3f}", *_memory_cells(entry)[1:],
-    ]  # fmt: skip
+        called,
+        shown_spread(entry, "recall@20"),
+        shown_spread(entry, METRIC),
+        NOTHING if count is None else str(count),
+        f"{formula_share(entry):.3f}",
+        *_memory_cells(entry)[1:],
+    ]
 
 
 def formula_share(entry: Entry) -> float:

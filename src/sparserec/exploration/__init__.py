@@ -55,4 +55,4 @@ __all__ = [
     "rotated_table",
     "split_quota",
     "uniform_support",
-]  # fmt: skip
+]

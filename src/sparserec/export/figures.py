@@ -20,8 +20,16 @@ def draw_curve(report: ExportReport, path: Path) -> None:
         rows.sort(key=lambda row: row["bytes"])
         sizes = [row["bytes"] / 1e6 for row in rows]
         scores = [row["quality"]["folded"]["ndcg@20"] for row in rows]
-        axes.plot(sizes, scores, "-" if fold == "own" else "--", marker="o", markersize=3, color=colours[kind],
-                  alpha=0.4 + 0.075 * bits, label=f"{kind}, {bits} bits, fold-in {fold}")  # fmt: skip
+        axes.plot(
+            sizes,
+            scores,
+            "-" if fold == "own" else "--",
+            marker="o",
+            markersize=3,
+            color=colours[kind],
+            alpha=0.4 + 0.075 * bits,
+            label=f"{kind}, {bits} bits, fold-in {fold}",
+        )
     axes.axhline(
         report.quality["float"]["folded"]["ndcg@20"],
         color="#555",

@@ -115,10 +115,19 @@ def export_run(
     if opened:
         count_opening(run)
     return ExportReport(
-        path, parts.mode, path.stat().st_size, _model_bytes(model), asdict(encoding), model.card()["sections"], quality,
-        [point.row() for point in curve], "valid" if len(run.split.valid) else None, len(job.kept),
-        run.split.n_items - len(job.kept), final is not None,
-    )  # fmt: skip
+        path,
+        parts.mode,
+        path.stat().st_size,
+        _model_bytes(model),
+        asdict(encoding),
+        model.card()["sections"],
+        quality,
+        [point.row() for point in curve],
+        "valid" if len(run.split.valid) else None,
+        len(job.kept),
+        run.split.n_items - len(job.kept),
+        final is not None,
+    )
 
 
 def _model_bytes(model: Model) -> int:
@@ -172,9 +181,11 @@ class _Job:
     @cached_property
     def shipped_vectors(self) -> Vectors:
         shipped = self.shipped
-        return self.vectors if shipped is self.run else make_vectors(
-            shipped.recommender, shipped.graph, shipped.table
-        )  # fmt: skip
+        return (
+            self.vectors
+            if shipped is self.run
+            else make_vectors(shipped.recommender, shipped.graph, shipped.table)
+        )
 
     @cached_property
     def kept(self) -> np.ndarray:

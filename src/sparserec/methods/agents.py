@@ -138,9 +138,13 @@ class Agent:
 
     def _parts(self) -> dict[str, nn.Module | torch.optim.Adam]:
         return {
-            "actor": self.actor, "critics": self.critics, "actor_target": self.actor_target,
-            "critics_target": self.critics_target, "actor_adam": self.actor_adam, "critics_adam": self.critics_adam,
-        }  # fmt: skip
+            "actor": self.actor,
+            "critics": self.critics,
+            "actor_target": self.actor_target,
+            "critics_target": self.critics_target,
+            "actor_adam": self.actor_adam,
+            "critics_adam": self.critics_adam,
+        }
 
     def state(self, name: str) -> dict[str, np.ndarray]:
         """Arrays of everything learnt, under `agent.name`."""

@@ -106,12 +106,20 @@ def make_context(
     rows = users if recommender.user_rows else 0
     factors = synthetic_factors(rows, items, dim) if method.wants_factors else None
     return Context(
-        train=train, dim=dim, density=config.density, epochs=config.recipe.length(steps_per_epoch),
-        steps_per_epoch=steps_per_epoch, seed=seed, factors=factors, planned_rows=planned_rows,
-        initial=lambda width: recommender.initial(seed, users, items, width), validate=MadeUpScores(users, config.ks),
+        train=train,
+        dim=dim,
+        density=config.density,
+        epochs=config.recipe.length(steps_per_epoch),
+        steps_per_epoch=steps_per_epoch,
+        seed=seed,
+        factors=factors,
+        planned_rows=planned_rows,
+        initial=lambda width: recommender.initial(seed, users, items, width),
+        validate=MadeUpScores(users, config.ks),
         user_rows=recommender.user_rows,
-        explorations=config.recipe.explorations, explore_every=config.recipe.explore_every,
-    )  # fmt: skip
+        explorations=config.recipe.explorations,
+        explore_every=config.recipe.explore_every,
+    )
 
 
 class Begun(NamedTuple):

@@ -57,15 +57,26 @@ class Sizes:
         ranked = max(len(np.unique(part.users)) for part in (split.valid, split.test))
         new = 0 if split.given is None else len(np.union1d(split.given.users, split.test.users))
         return cls(
-            split.n_users, split.n_items, len(split.train), held_out, split.train.timestamps is not None,
-            _id_bytes(split.train), ranked, new,
-        )  # fmt: skip
+            split.n_users,
+            split.n_items,
+            len(split.train),
+            held_out,
+            split.train.timestamps is not None,
+            _id_bytes(split.train),
+            ranked,
+            new,
+        )
 
     @classmethod
     def of_counts(
-        cls, users: int, items: int, parts: dict[str, int], protocol: str, timed: bool = False,
+        cls,
+        users: int,
+        items: int,
+        parts: dict[str, int],
+        protocol: str,
+        timed: bool = False,
         id_bytes: int | None = None,
-    ) -> Sizes:  # fmt: skip
+    ) -> Sizes:
         """Sizes before splitting, from how many interactions each part has and the shares of the protocol."""
         total = sum(parts.values())
         train = round(train_share(protocol, parts) * total)

@@ -59,4 +59,4 @@ __all__ = [
     "graph_of",
     "make_recommender",
     "rows_of",
-]  # fmt: skip
+]

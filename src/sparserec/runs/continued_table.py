@@ -111,9 +111,12 @@ def _continue_sparse(
     grown = _filled(shape, kept, grown, target, initial, np.random.default_rng([context.seed, streams.FILL]))
     _load_entries(table, old, chosen, kept, grown, steps)
     return {
-        "kept": len(kept), "dropped": len(matched) - len(kept), "lost_with_rows": len(values) - len(matched),
-        "grown": len(grown), "active": len(table.values),
-    }  # fmt: skip
+        "kept": len(kept),
+        "dropped": len(matched) - len(kept),
+        "lost_with_rows": len(values) - len(matched),
+        "grown": len(grown),
+        "active": len(table.values),
+    }
 
 
 def largest_entries(values: np.ndarray, entries: np.ndarray, most: int) -> np.ndarray:
@@ -135,9 +138,14 @@ def row_quotas(counts: np.ndarray, quota: int, dim: int) -> np.ndarray:
 
 
 def new_row_entries(
-    kept: Entries, links: scipy.sparse.csr_matrix, new_rows: np.ndarray, sizes: np.ndarray, shape: Shape,
-    initial: InitialValues, rng: np.random.Generator,
-) -> Entries:  # fmt: skip
+    kept: Entries,
+    links: scipy.sparse.csr_matrix,
+    new_rows: np.ndarray,
+    sizes: np.ndarray,
+    shape: Shape,
+    initial: InitialValues,
+    rng: np.random.Generator,
+) -> Entries:
     """`sizes[j]` entries for each new row: the columns where its neighbours have the largest sum of |value|.
 
     Their value is the mean of the neighbours that have one there. Equal sums, such as those of rows without old

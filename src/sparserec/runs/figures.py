@@ -66,8 +66,15 @@ def training_figure(events: Events) -> Figure | None:
         scores = [metrics[name] for _, metrics in measured]
         right.plot([at for at, _ in measured], scores, color=colour, marker="o", markersize=4, label=name)
         best = int(np.argmax(scores))
-        right.annotate(f"{scores[best]:.4f}", (measured[best][0], scores[best]), xytext=(0, 6), ha="center",
-                       textcoords="offset points", color=colour, fontsize=8)  # fmt: skip
+        right.annotate(
+            f"{scores[best]:.4f}",
+            (measured[best][0], scores[best]),
+            xytext=(0, 6),
+            ha="center",
+            textcoords="offset points",
+            color=colour,
+            fontsize=8,
+        )
     finish_axis(right, "validation" if measured else "validation (this split has none)", "epoch", "score")
     for axis in (left, right):
         _count_epochs(axis, epochs[-1][0])
@@ -89,16 +96,26 @@ def support_figure(events: Events) -> Figure | None:
             continue
         shares = [100 * mask[f"density_{side}"] for _, mask in epochs]
         left.plot([at for at, _ in epochs], shares, color=colour, marker="o", markersize=4, label=side)
-    left.plot([at for at, _ in epochs], [100 * mask["density"] for _, mask in epochs], color=GREY, linestyle="--",
-              label="both")  # fmt: skip
+    left.plot(
+        [at for at, _ in epochs],
+        [100 * mask["density"] for _, mask in epochs],
+        color=GREY,
+        linestyle="--",
+        label="both",
+    )
     finish_axis(left, "density", "epoch", "entries in use (%)")
     left.set_ylim(0, 1.1 * left.get_ylim()[1])
     left.legend(frameon=False, loc="lower left")
     for kind, colour, name in (("explore", BLUE, "exchanged"), ("fill", ORANGE, "filled")):
         chosen = [(at, 100 * _churn(event)) for at, event in changes if event["event"] == kind]
         if chosen:
-            right.bar([at for at, _ in chosen], [share for _, share in chosen], color=colour, label=name,
-                      width=max(0.8, 0.012 * changes[-1][0]))  # fmt: skip
+            right.bar(
+                [at for at, _ in chosen],
+                [share for _, share in chosen],
+                color=colour,
+                label=name,
+                width=max(0.8, 0.012 * changes[-1][0]),
+            )
     finish_axis(right, "churn", "epoch", "entries exchanged (%)")
     for axis in (left, right):
         _count_epochs(axis, max(epochs[-1][0], *(at for at, _ in changes), 1))
@@ -118,8 +135,16 @@ def rows_figure(sizes: np.ndarray, shape: Shape, user_counts: np.ndarray, item_c
             continue
         seen = counts > 0
         dot, alpha = (3, 0.25) if len(part) > 2000 else (7, 0.5)
-        axis.plot(counts[seen], part[seen], linestyle="", marker=".", markersize=dot, alpha=alpha, color=colour,
-                  markeredgewidth=0)  # fmt: skip
+        axis.plot(
+            counts[seen],
+            part[seen],
+            linestyle="",
+            marker=".",
+            markersize=dot,
+            alpha=alpha,
+            color=colour,
+            markeredgewidth=0,
+        )
         at, mean = _mean_by_frequency(counts[seen], part[seen])
         axis.plot(at, mean, color="black", linewidth=1.5, label="mean")
         if counts[seen].max() > 20 * counts[seen].min():
@@ -128,8 +153,14 @@ def rows_figure(sizes: np.ndarray, shape: Shape, user_counts: np.ndarray, item_c
         finish_axis(axis, name, "train interactions of the row", f"entries in use (of {shape.dim})")
         pearson = correlation(part.astype(np.float64), counts.astype(np.float64))
         spearman = correlation(ranks(part), ranks(counts))
-        axis.text(0.02, 0.97, f"Pearson {pearson:.2f}\nSpearman {spearman:.2f}", transform=axis.transAxes,
-                  va="top", bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8})  # fmt: skip
+        axis.text(
+            0.02,
+            0.97,
+            f"Pearson {pearson:.2f}\nSpearman {spearman:.2f}",
+            transform=axis.transAxes,
+            va="top",
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+        )
         axis.legend(frameon=False, loc="lower right")
     return figure
 

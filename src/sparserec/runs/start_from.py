@@ -71,9 +71,13 @@ def open_dense_run(folder: Path) -> DenseRun:
         raise SettingError(f"`dense_run` {folder}: holds method {run.config.method}, not dense")
     record = run.record
     training = FirstTraining(
-        PhaseResult(**record.epochs[0].model_dump()), run.folder.model, record.seconds.train, record.steps,
-        record.memory.peak["train"], run.config.digest(),
-    )  # fmt: skip
+        PhaseResult(**record.epochs[0].model_dump()),
+        run.folder.model,
+        record.seconds.train,
+        record.steps,
+        record.memory.peak["train"],
+        run.config.digest(),
+    )
     return DenseRun(run.config, record.split.hash, training)
 
 

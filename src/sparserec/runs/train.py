@@ -149,18 +149,24 @@ def _train_final(run: RunFolder, config: RunConfig, start: Start, resume: bool, 
     stops = tuple(event["share"] for event in run.read_events() if event["event"] == "phase")
     everything = load_split(run.data).everything()
     report = ReadReport(
-        "all parts of the log", users=everything.n_users, items=everything.n_items, density=everything.density,
+        "all parts of the log",
+        users=everything.n_users,
+        items=everything.n_items,
+        density=everything.density,
         parts={"train": len(everything)},
-    )  # fmt: skip
+    )
     settings = {"final": False, "open_test": False, "test_epochs": (), "base_settings": record.base_settings}
     again, source = config.model_copy(update=settings), Source(everything, None, None, report)
     beginning = Everything(start.for_final())
     finished = _train(run.final, again, [source], beginning, PhasePeaks(), resume, quiet, began, stops)
     made = finished.record
     record.final = FinalRecord(
-        interactions=len(everything), epochs=made.epochs, parameters=made.parameters, steps=made.steps,
+        interactions=len(everything),
+        epochs=made.epochs,
+        parameters=made.parameters,
+        steps=made.steps,
         seconds=made.seconds,
-    )  # fmt: skip
+    )
     run.write_record(record)
     return Finished(run.path, finished.prepared, finished.table, record)
 

@@ -93,10 +93,14 @@ class Explanation:
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
-            "id": self.id, "title": self.title, "score": self.score, "trained_score": self.trained_score,
-            "basis": self.basis, "contributions": [_as_dict(part) for part in self.contributions],
+            "id": self.id,
+            "title": self.title,
+            "score": self.score,
+            "trained_score": self.trained_score,
+            "basis": self.basis,
+            "contributions": [_as_dict(part) for part in self.contributions],
             "ignored": list(self.ignored),
-        }  # fmt: skip
+        }
 
     def __str__(self) -> str:
         head = f"{self.title or self.id}: {self.score:.4f}"

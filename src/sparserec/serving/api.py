@@ -56,10 +56,15 @@ def fit(
     recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
     chosen = {"dim": dim, "density": density}
     values = {
-        "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__, "base": base, "method": method,
-        "seed": seed, "final": final, "recipe": recipe if epochs is None else {**recipe, "epochs": epochs},
-        **{name: value for name, value in chosen.items() if value is not None}, **settings,
-    }  # fmt: skip
+        "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__,
+        "base": base,
+        "method": method,
+        "seed": seed,
+        "final": final,
+        "recipe": recipe if epochs is None else {**recipe, "epochs": epochs},
+        **{name: value for name, value in chosen.items() if value is not None},
+        **settings,
+    }
     config = build_config(values, "sparserec.fit")
     options = PlanOptions.of(budget, mode, None, force)
     with ExitStack() as stack:

@@ -34,18 +34,28 @@ def compare_runs(
     about: list[dict[str, Any] | None] = [None]
     about += [
         {
-            "difference": test.difference, "low": test.low, "high": test.high, "t": test.t, "p": test.p,
-            "p_holm": float(p), "effect": test.effect, "users": test.n,
+            "difference": test.difference,
+            "low": test.low,
+            "high": test.high,
+            "t": test.t,
+            "p": test.p,
+            "p_holm": float(p),
+            "effect": test.effect,
+            "users": test.n,
         }
         for test, p in zip(tests, corrected)
-    ]  # fmt: skip
+    ]
     return [
         {
-            "run": run.name, "folder": str(run), "metrics": _shown(record, precision, metric),
-            "parameters": record.parameters, "bytes": record.bytes["int8"], "test": test,
+            "run": run.name,
+            "folder": str(run),
+            "metrics": _shown(record, precision, metric),
+            "parameters": record.parameters,
+            "bytes": record.bytes["int8"],
+            "test": test,
         }
         for run, record, test in zip(runs, records, about)
-    ]  # fmt: skip
+    ]
 
 
 def _split(record: Record) -> str:

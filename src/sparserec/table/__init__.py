@@ -14,9 +14,14 @@ from sparserec.table.sparse import Candidates, SparseTable
 from sparserec.table.thresholded import ThresholdedTable, Thresholds
 
 TABLES: dict[str, type] = {
-    "sparse": SparseTable, "dense": DenseTable, "masked": MaskedTable, "thresholded": ThresholdedTable,
-    "composed": ComposedTable, "computed": ComputedTable, "prefix": PrefixTable,
-}  # fmt: skip
+    "sparse": SparseTable,
+    "dense": DenseTable,
+    "masked": MaskedTable,
+    "thresholded": ThresholdedTable,
+    "composed": ComposedTable,
+    "computed": ComputedTable,
+    "prefix": PrefixTable,
+}
 """Kinds of tables that a file may hold."""
 
 __all__ = [
@@ -45,4 +50,4 @@ __all__ = [
     "code_shape",
     "network_size",
     "total",
-]  # fmt: skip
+]

@@ -203,9 +203,14 @@ class Loop:
         last = ended or now.step == now.last_step
         self._note_ledger()
         event: dict[str, Any] = {
-            "event": "epoch", "phase": phase.name, "epoch": epoch, "loss": loss, "learning_rate": now.learning_rate,
-            "seconds": state.seconds, "parameters": table.parameters(),
-        }  # fmt: skip
+            "event": "epoch",
+            "phase": phase.name,
+            "epoch": epoch,
+            "loss": loss,
+            "learning_rate": now.learning_rate,
+            "seconds": state.seconds,
+            "parameters": table.parameters(),
+        }
         note = f"epoch {epoch}/{phase.epochs} loss {loss:.4f}"
         scored = phase.validated and (last or self.recipe.validates_after(epoch, phase.epochs))
         if scored and self.context.validate is not None:

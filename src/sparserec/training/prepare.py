@@ -81,12 +81,18 @@ def prepare_run(
         sampler = make_sampler(recommender, split.train, config.recipe, config.seed)
         recommender, temperatures = _with_temperature(recommender, split, graph, config.seed)
     context = Context(
-        train=split.train, dim=config.dim, density=config.density,
+        train=split.train,
+        dim=config.dim,
+        density=config.density,
         epochs=config.recipe.length(sampler.steps_per_epoch),
-        steps_per_epoch=sampler.steps_per_epoch, seed=config.seed, initial=_initial(recommender, split, config.seed),
-        factors=factors, explorations=config.recipe.explorations, explore_every=config.recipe.explore_every,
+        steps_per_epoch=sampler.steps_per_epoch,
+        seed=config.seed,
+        initial=_initial(recommender, split, config.seed),
+        factors=factors,
+        explorations=config.recipe.explorations,
+        explore_every=config.recipe.explore_every,
         user_rows=recommender.user_rows,
-    )  # fmt: skip
+    )
     return Prepared(config, source.report, split, graph, recommender, method, context, sampler, temperatures)
 
 

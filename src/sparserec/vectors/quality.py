@@ -85,8 +85,13 @@ def new_user_quality(
 
 
 def _both(
-    vectors: Vectors, items: np.ndarray, fold: tuple[np.ndarray, ...], split: Split, truth: Interactions, at_test: bool
-) -> dict[str, dict[str, float]]:  # fmt: skip
+    vectors: Vectors,
+    items: np.ndarray,
+    fold: tuple[np.ndarray, ...],
+    split: Split,
+    truth: Interactions,
+    at_test: bool,
+) -> dict[str, dict[str, float]]:
     return {
         "trained": rank_quality(vectors.users, items, split, truth, at_test),
         "folded": rank_quality(FoldIn(fold, vectors.graph).users(), items, split, truth, at_test),
@@ -110,9 +115,13 @@ def _spread(
 
 
 def _lists_quality(
-    made: EncodedLists, history: scipy.sparse.csr_matrix, split: Split, truth: Interactions, at_test: bool,
+    made: EncodedLists,
+    history: scipy.sparse.csr_matrix,
+    split: Split,
+    truth: Interactions,
+    at_test: bool,
     places: np.ndarray | None,
-) -> dict[str, float]:  # fmt: skip
+) -> dict[str, float]:
     k = min(20, split.n_items)
     users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
     seen = (split.train, *(split.known_at_test if at_test else ()))
