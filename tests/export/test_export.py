@@ -15,7 +15,7 @@ from sparserec.data import read_source
 from sparserec.errors import RunError, SettingError
 from sparserec.evaluation import top_items
 from sparserec.export import ExportOptions, export_run
-from sparserec.export.choose import Point, by_preference, candidates, smallest_good
+from sparserec.export.choose import Point, by_preference, possible_encodings, smallest_good
 from sparserec.recommenders import RECOMMENDERS, graph_of
 from sparserec.runs.train import train_run
 from sparserec.runs.trained import Trained, open_run
@@ -243,7 +243,7 @@ def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: 
     bound = export_run(plain, tmp_path / "b.srec", ExportOptions(budget=100_000))
     assert bound.encoding == report.encoding
     scores = {}
-    for one in candidates(vectors):
+    for one in possible_encodings(vectors):
         if one.kind in ("int", "gaps"):
             made = encode(vectors, one)
             scores[one] = (

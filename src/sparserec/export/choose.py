@@ -49,7 +49,7 @@ class Point:
         return {**asdict(self.encoding), "bytes": self.bytes, "quality": self.quality}
 
 
-def candidates(vectors: Vectors, personal: bool = False) -> list[Encoding]:
+def possible_encodings(vectors: Vectors, personal: bool = False) -> list[Encoding]:
     """All encodings worth trying with these vectors; fold-in tables of their own where they are not the
     scoring table.
     """
@@ -102,7 +102,7 @@ def size_quality_curve(
     truth = some_users(split.valid, USERS_TO_CHOOSE_BY)
     options = [
         one
-        for one in candidates(vectors, personal)
+        for one in possible_encodings(vectors, personal)
         if SMALLEST_SHARE * budget <= foreseen_bytes(vectors, one) + overhead <= LARGEST_SHARE * budget
     ]
     encoder = Encoder(vectors, max((one.keep for one in options if one.kind == "neighbours"), default=1))
@@ -129,7 +129,7 @@ def smallest_good(vectors: Vectors, split: Split, overhead: int, needed: float, 
     """
     truth = some_users(split.valid, USERS_TO_CHOOSE_BY)
     families: dict[tuple[Any, ...], list[Encoding]] = {}
-    for one in candidates(vectors):
+    for one in possible_encodings(vectors):
         if one.kind in ("int", "gaps"):
             families.setdefault((one.kind, one.bits, one.fold), []).append(one)
     points: list[Point] = []

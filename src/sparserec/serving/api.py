@@ -68,11 +68,11 @@ def fit(
     config = build_config(values, "sparserec.fit")
     options = PlanOptions.of(budget, mode, None, force)
     with ExitStack() as stack:
-        keep = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
-        target = Path(stack.enter_context(keep)) / "run" if keep is not None else Path(folder or "")
+        temporary = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
+        target = Path(stack.enter_context(temporary)) / "run" if temporary is not None else Path(folder or "")
         train_run(config, target, Input(data, data_dir, metadata), options, quiet=quiet)
         stack.pop_all()  # from here on the folder lives as long as the model
-    return Model(target, keep)
+    return Model(target, temporary)
 
 
 def load(path: Path | str) -> Model | FileModel:

@@ -31,11 +31,11 @@ class Model(AskedModel):
     A run that was trained once more on everything answers with that model; its figures are those of the measured one.
     """
 
-    def __init__(self, folder: Path | str, keep: object = None) -> None:
+    def __init__(self, folder: Path | str, temporary: object = None) -> None:
         self.folder = Path(folder)
         self.measured = open_run(self.folder)
         self.run = open_final(self.folder) or self.measured
-        self._keep = keep  # a temporary folder lives as long as the model
+        self._temporary = temporary  # a folder that lives as long as the model
 
     def __repr__(self) -> str:
         config = self.run.config
