@@ -122,7 +122,7 @@ def test_output_sizes_are_trained_one_after_the_other() -> None:
         assert isinstance(table, ComputedTable) and 150 < table.parameters() <= 300
         assert f"output {table.shape.dim}" == phase.name
         done.append(PhaseResult(phase.name, 10, score, True))
-    assert method.next_phase(context, done) == Phase("choose", 0, scored_first=True, follows=0)
+    assert method.next_phase(context, done) == Phase("choose", 0, scored_first=True, starts_from=0)
     assert method.next_phase(context, [*done, PhaseResult("choose", 0, 0.3)]) is None
     published = make_method("dhe", {"preset": "published", "hidden_layers": 2}).settings.model_dump()
     assert published["output_dims"] == (8, 16, 32, 64, 128) and published["hidden_layers"] == 2

@@ -108,10 +108,10 @@ class Probes(MethodDefaults):
         if not done:
             return Phase("base", 2, kept=True)
         if len(done) < 4:
-            return Phase(f"probe {len(done)}", 1, follows=0, learning_rate=10.0 ** -len(done), kept=True)
+            return Phase(f"probe {len(done)}", 1, starts_from=0, learning_rate=10.0 ** -len(done), kept=True)
         if len(done) == 4:
             best = max(range(1, 4), key=lambda number: done[number].best_score or 0.0)
-            return Phase("choose", 0, follows=best, scored_first=True)
+            return Phase("choose", 0, starts_from=best, scored_first=True)
         return None
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
