@@ -17,7 +17,7 @@ demo: $(READY)  ## train three models on the built-in city, compare them, write 
 	$(VENV)/bin/sparserec demo $(DEMO)
 
 test: $(READY)  ## all tests but those on real data
-	$(PY) -m pytest -n $(JOBS) tests
+	$(PY) -m pytest -n $(JOBS) --dist worksteal tests
 
 test-real: $(READY)  ## slow checks; SPARSEREC_DATA names a folder with gowalla/ and yelp2018/
 	$(PY) -m pytest -m real tests

@@ -51,6 +51,13 @@ def test_estimate_needs_all_numbers_or_data() -> None:
     assert "together" in refusal("estimate", "--users", "5")
 
 
+@pytest.mark.parametrize("name", ["--users", "--items", "--interactions"])
+def test_estimate_takes_no_negative_numbers(name: str) -> None:
+    numbers = {"--users": "10", "--items": "10", "--interactions": "50", name: "-5"}
+    refused = ask("estimate", *(word for pair in numbers.items() for word in pair), "--no-time")
+    assert refused.exit_code == 2 and name in refused.output and not isinstance(refused.exception, ValueError)
+
+
 def test_doctor_as_json() -> None:
     found = answer("doctor", "--json")
     assert found["in_order"] and {"name", "value", "state", "advice"} == set(found["findings"][0])

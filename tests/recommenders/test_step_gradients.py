@@ -161,6 +161,21 @@ def test_step_equals_autograd(name: str, settings: dict[str, Any]) -> None:
     np.testing.assert_allclose(table.gradient, gradient, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("name, settings", [("lightgcn", {"decay": 0.2}), ("mf", {"decay": 0.0})])
+def test_weight_decay_pulls_every_entry_beside_what_the_base_decays(
+    name: str, settings: dict[str, Any]
+) -> None:
+    base = make_recommender(name, settings)
+    graph = build_adjacency(TRAIN, base.self_loops)
+    values = np.random.default_rng(1).standard_normal((NODES, DIM))
+    table = Watched(values)
+    stepper = Stepper(base, graph, table, SEED, "compiled", torch.float64, 0.25)  # type: ignore[arg-type]
+    loss = stepper.run(batch_for(base), STEP, 0.01)
+    value, gradient = expected(name, base, graph, values)
+    assert loss == pytest.approx(value + 0.25 / 2 * np.square(values).sum(), rel=1e-6)
+    np.testing.assert_allclose(table.gradient, gradient + 0.25 * values, rtol=1e-5, atol=1e-6)
+
+
 def test_sparse_step_drops_active_entries_and_shows_candidates_the_whole_gradient() -> None:
     base = make_recommender("mgdcf", {**MGDCF, "entry_dropout": 0.5, "edge_dropout": 0.5})
     graph = build_adjacency(TRAIN)

@@ -154,3 +154,14 @@ def test_a_score_counts_no_more_once_the_table_changed_its_size() -> None:
         True,
     ]
     assert (stop.best_score, stop.best_epoch, stop.waited) == (0.3, 3, 0), "a wider table must not win"
+
+
+def test_weight_decay_of_the_recipe_reaches_the_steps(tmp_path: Path) -> None:
+    sizes = []
+    for decay in (0.0, 1.0):
+        recipe = Recipe(epochs=2, batch_size=100, weight_decay=decay)
+        table = train_run(
+            small_config(method="static", method_settings={}, recipe=recipe), tmp_path / str(decay), blocks()
+        ).table
+        sizes.append(float(np.abs(table.values).sum()))
+    assert sizes[1] < 0.8 * sizes[0]
