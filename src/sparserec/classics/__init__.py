@@ -5,12 +5,14 @@ from sparserec.classics.ease import EASE
 from sparserec.classics.neighbours import Cosine, NeighbourLists, RP3beta, nearest
 from sparserec.classics.popularity import Popularity
 from sparserec.classics.search import Tried, search
+from sparserec.classics.together import Together
 
 CLASSICS: dict[str, type[ClassicSettings]] = {
     "popularity": Popularity,
     "cosine": Cosine,
     "rp3beta": RP3beta,
     "ease": EASE,
+    "together": Together,
 }
 
 __all__ = [
@@ -22,6 +24,7 @@ __all__ = [
     "NeighbourLists",
     "Popularity",
     "RP3beta",
+    "Together",
     "Tried",
     "histories",
     "nearest",

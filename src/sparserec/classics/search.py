@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from sparserec.classics.base import ClassicSettings
 
+Chosen = TypeVar("Chosen", bound=ClassicSettings)
+
 
 @dataclass(frozen=True)
-class Tried:
+class Tried(Generic[Chosen]):
     """One point of a search."""
 
-    settings: ClassicSettings
+    settings: Chosen
     score: float
 
 
-def search(start: ClassicSettings, score: Callable[[ClassicSettings], float]) -> list[Tried]:
-    """Everything tried, the best first; of equal scores the one tried earlier. Nothing is scored twice."""
+def search(
+    start: Chosen,
+    score: Callable[[Chosen], float],
+    choices: Mapping[str, Sequence[float]] | None = None,
+) -> list[Tried[Chosen]]:
+    """Everything tried, the best first; of equal scores the one tried earlier. Nothing is scored twice.
+
+    `choices` stand in for the values that the classic itself offers.
+    """
     best = Tried(start, score(start))
     tried = [best]
     improved = True
     while improved:
         improved = False
-        for name, values in start.choices.items():
+        for name, values in (start.choices if choices is None else choices).items():
             for value in values:
                 point = best.settings.with_value(name, value)
                 if all(one.settings != point for one in tried):

@@ -14,6 +14,7 @@ from sparserec.vectors import (
     EncodedLists,
     EncodedVectors,
     Encoding,
+    ListsOfLog,
     Neighbours,
     Vectors,
     encode,
@@ -25,6 +26,7 @@ from sparserec.vectors import (
 KEEPS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 CODE_BYTES = (4, 8, 12, 16, 24, 32, 48)
 LISTS = (5, 10, 20, 30, 50, 100, 200)
+TOGETHER = (4, 6, 8, 12, 16, 24, 32, 48, 64, 100)
 USERS_TO_CHOOSE_BY = 5000
 GOOD_ENOUGH = 0.99
 """Share of the float vectors' quality that a file keeps unless a budget forbids it."""
@@ -64,6 +66,10 @@ def possible_encodings(vectors: Vectors, personal: bool = False) -> list[Encodin
         found += [Encoding(8, size, fold, "codes") for size in CODE_BYTES if dim % size == 0]  # type: ignore[arg-type]
     if len(vectors.fold) == 1 and not personal:
         found += [Encoding(4, size, "shared", "neighbours") for size in LISTS if size < items]
+    if not personal:
+        found += [
+            Encoding(bits, size, "shared", "together") for size in TOGETHER if size < items for bits in (3, 4)
+        ]
     return found
 
 
@@ -71,7 +77,7 @@ def foreseen_bytes(vectors: Vectors, encoding: Encoding) -> float:
     """About how many bytes the vectors will take; what is measured in the end is the file."""
     items, dim = vectors.items.shape
     tables = 1 if encoding.fold == "shared" else 1 + len(vectors.fold)
-    columns = items if encoding.kind == "neighbours" else dim
+    columns = items if encoding.lists else dim
     keep, bits = min(encoding.keep, columns), encoding.bits
     if encoding.kind == "codes":
         return tables * product_bytes(keep, items, dim)
@@ -83,18 +89,26 @@ def foreseen_bytes(vectors: Vectors, encoding: Encoding) -> float:
 class Encoder:
     """Makes the tables of any encoding; neighbours are looked for once, for the longest lists."""
 
-    def __init__(self, vectors: Vectors, longest: int = LISTS[-1]) -> None:
-        self.vectors = vectors
+    def __init__(self, vectors: Vectors, log: ListsOfLog, longest: int = LISTS[-1]) -> None:
+        self.vectors, self.log = vectors, log
         self.neighbours = Neighbours(vectors, longest)
 
     def __call__(self, encoding: Encoding) -> EncodedVectors | EncodedLists:
         if encoding.kind == "neighbours":
             return self.neighbours.encode(encoding.keep, encoding.bits)
+        if encoding.kind == "together":
+            return self.log.encode(encoding.keep, encoding.bits)
         return encode(self.vectors, encoding)
 
 
 def size_quality_curve(
-    vectors: Vectors, split: Split, overhead: int, budget: int, quiet: bool, personal: bool = False
+    vectors: Vectors,
+    log: ListsOfLog,
+    split: Split,
+    overhead: int,
+    budget: int,
+    quiet: bool,
+    personal: bool = False,
 ) -> list[Point]:
     """Size and validation quality of the encodings about as large as the budget; `overhead` is what else a
     file holds.
@@ -105,7 +119,7 @@ def size_quality_curve(
         for one in possible_encodings(vectors, personal)
         if SMALLEST_SHARE * budget <= foreseen_bytes(vectors, one) + overhead <= LARGEST_SHARE * budget
     ]
-    encoder = Encoder(vectors, max((one.keep for one in options if one.kind == "neighbours"), default=1))
+    encoder = Encoder(vectors, log, max((one.keep for one in options if one.kind == "neighbours"), default=1))
     points = []
     with progress("measuring encodings", len(options), quiet) as bar:
         for encoding in options:
@@ -149,8 +163,13 @@ def smallest_good(vectors: Vectors, split: Split, overhead: int, needed: float, 
     return points
 
 
-def by_preference(points: list[Point], needed: float) -> list[Point]:
-    """Those that are good enough, the smallest first; then the others, the best first."""
+def by_preference(points: list[Point], needed: float, budget: int | None = None) -> list[Point]:
+    """Those that are good enough, the smallest first; then the others, the best first.
+
+    Where a file within the budget is better than the float vectors, good enough is what comes near that file.
+    """
+    fit = [point.score for point in points if budget is None or point.bytes <= budget]
+    needed = max([needed, *(GOOD_ENOUGH * score for score in fit)])
     good = sorted((point for point in points if point.score >= needed), key=lambda point: point.bytes)
     rest = (point for point in points if point.score < needed)
     return good + sorted(rest, key=lambda point: (-point.score, point.bytes))

@@ -40,13 +40,16 @@ def item_parts(
     """Mode `items`: vectors and degrees of the kept items; `neighbours`: lists in their place. No interaction list."""
     base = run.recommender
     fold_in = FoldIn(exponent=base.settings.item_exponent) if isinstance(base, History) else None
+    self_loops = base.self_loops
     tables: dict[str, Any]
     if isinstance(made, EncodedLists):
+        if made.equal_weights:
+            fold_in, self_loops = FoldIn(exponent=0.0), False
         tables = {"mode": "neighbours", "lists": made.lists, "fold_in": fold_in or FoldIn()}
     else:
         tables = {"mode": "items", "score": made.score, "fold": made.fold, "fold_in": fold_in}
     return ModelParts(
-        base=run.config.base, weight=np.asarray(base.taps[0]), self_loops=base.self_loops, **tables,
+        base=run.config.base, weight=np.asarray(base.taps[0]), self_loops=self_loops, **tables,
         degree=run.split.train.item_counts()[items], users=run.split.n_users,
         item_ids=_ids(run.split.train.item_ids.take(items)), **_names(info, items), card=card,
     )  # fmt: skip

@@ -9,12 +9,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sparserec.classics import Together
 from sparserec.data import ItemInfo
 from sparserec.device import Model, ModelParts, model_bytes, write_model
 from sparserec.errors import RunError, SettingError
 from sparserec.export.choose import (
     GOOD_ENOUGH,
-    Encoder,
+    USERS_TO_CHOOSE_BY,
     Point,
     by_preference,
     good_score,
@@ -24,6 +25,7 @@ from sparserec.export.choose import (
 )
 from sparserec.export.contents import full_parts, item_parts, kept_items, personal_parts
 from sparserec.export.measured import Quality, file_quality
+from sparserec.progress import say
 from sparserec.recommenders import graph_of
 from sparserec.runs import Trained, count_opening
 from sparserec.vectors import (
@@ -31,9 +33,14 @@ from sparserec.vectors import (
     EncodedLists,
     EncodedVectors,
     Encoding,
+    ListsOfLog,
+    Neighbours,
     Vectors,
+    choose_lists,
+    encode,
     encoded_quality,
     make_vectors,
+    some_users,
 )
 
 ROOM_FOR_METRICS = 768
@@ -104,7 +111,7 @@ def export_run(
     _check(run, path, options)
     job = _Job(run, final or run, options, info, quiet)
     encoding, parts, curve = job.full() if options.mode == "full" else job.items()
-    made = None if options.mode == "full" else job.encoded(job.vectors, encoding, job.measured_items)
+    made = None if options.mode == "full" else job.encoded(run, encoding, job.measured_items)
     quality, opened = file_quality(run, job.vectors, options.mode, made, encoding, job.measured_items)
     parts.card["metrics"] = quality
     try:
@@ -198,16 +205,40 @@ class _Job:
         ids = self.shipped.split.train.item_ids.external(self.kept)
         return self.run.split.train.item_ids.index_of(ids)
 
-    def encoded(self, vectors: Vectors, encoding: Encoding, items: np.ndarray) -> Made:
-        """The tables of the kept items."""
+    @cached_property
+    def list_settings(self) -> Together:
+        """Of lists of items chosen together, chosen on the validation part where there is one."""
+        split = self.run.split
+        if len(split.valid) == 0:
+            return Together()
+        say("choosing settings of lists of items chosen together", self.quiet)
+        return choose_lists(split, some_users(split.valid, USERS_TO_CHOOSE_BY))
+
+    @cached_property
+    def log(self) -> ListsOfLog:
+        return ListsOfLog(self.run.split.train, self.list_settings)
+
+    @cached_property
+    def shipped_log(self) -> ListsOfLog:
+        same = self.shipped is self.run
+        return self.log if same else ListsOfLog(self.shipped.split.train, self.list_settings)
+
+    def encoded(self, which: Trained, encoding: Encoding, items: np.ndarray) -> Made:
+        """The tables of the kept items of the measured or of the shipped model."""
+        if encoding.kind == "together":
+            log = self.log if which is self.run else self.shipped_log
+            return log.encode(encoding.keep, encoding.bits, items)
+        vectors = self.vectors if which is self.run else self.shipped_vectors
         kept = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
         if vectors.fold[0] is vectors.items:  # the same table: one is enough in the file
             kept = replace(kept, fold=(kept.items, *kept.fold[1:]))
-        if encoding.kind == "neighbours" and len(kept.fold) > 1:
+        if encoding.kind != "neighbours":
+            return encode(kept, encoding)
+        if len(kept.fold) > 1:
             raise SettingError(
                 "neighbours cannot hold a recommender with self-loops: choose another encoding"
             )
-        return Encoder(kept, encoding.keep)(encoding)
+        return Neighbours(kept, encoding.keep).encode(encoding.keep, encoding.bits)
 
     def items(self) -> tuple[Encoding, ModelParts, list[Point]]:
         """Modes items and personal."""
@@ -219,11 +250,11 @@ class _Job:
         budget = self.options.budget
         smallest = Encoding(2, min(8, self.shipped_vectors.items.shape[1]), "shared", "gaps")
         least = _size(self._parts(smallest))
-        overhead = least - self.encoded(self.shipped_vectors, smallest, self.kept).nbytes
+        overhead = least - self.encoded(self.shipped, smallest, self.kept).nbytes
         needed = good_score(self.vectors, self.run.split)
         points = smallest_good(self.vectors, self.run.split, overhead, needed, self.quiet)
         curve = [] if budget is None else self._curve(overhead, budget)
-        for point in by_preference([*points, *curve], needed):
+        for point in by_preference([*points, *curve], needed, budget):
             parts = self._parts(point.encoding)
             if budget is None or _size(parts) <= budget:
                 return point.encoding, parts, curve
@@ -234,11 +265,11 @@ class _Job:
         scale = len(self.kept) / self.run.split.n_items  # measured on all items; dropped ones take no bytes
         personal = self.options.mode == "personal"
         return size_quality_curve(
-            self.vectors, self.run.split, overhead, int(budget / scale), self.quiet, personal
+            self.vectors, self.log, self.run.split, overhead, int(budget / scale), self.quiet, personal
         )
 
     def _parts(self, encoding: Encoding) -> ModelParts:
-        made = self.encoded(self.shipped_vectors, encoding, self.kept)
+        made = self.encoded(self.shipped, encoding, self.kept)
         card = _card(self.run, self.shipped is not self.run)
         parts = item_parts(self.shipped, made, self.kept, self.info, card)
         if self.options.mode != "personal":

@@ -23,12 +23,13 @@ from sparserec.vectors.propagate import Vectors
 Fold = Literal["own", "shared"]
 """Fold-in tables of their own, or the scoring table standing in for them (half the bytes, approximate)."""
 
-Kind = Literal["int", "gaps", "prefix", "codes", "neighbours"]
+Kind = Literal["int", "gaps", "prefix", "codes", "neighbours", "together"]
 """int: the largest entries as int8 or int4 (format 1.0). gaps: the same in 1 to 8 bits, positions near their entropy.
 prefix: the first principal axes, or rows as they end where each has a size of its own. codes: product codes of a byte a
-slice. neighbours: lists of items instead of vectors."""
+slice. neighbours: lists of items instead of vectors, made from them. together: lists of items chosen together in the
+log, made without them."""
 
-KINDS: tuple[Kind, ...] = ("int", "gaps", "prefix", "codes", "neighbours")
+KINDS: tuple[Kind, ...] = ("int", "gaps", "prefix", "codes", "neighbours", "together")
 BOOK_BITS = 8
 SIZED_SHARE = 0.9  # of the columns, on average: rows that end earlier have sizes of their own
 
@@ -40,7 +41,8 @@ class Encoding:
     bits: int = 4
     """Of each entry; of the numbers in the codebooks in product codes."""
     keep: int = 32
-    """Of each item: entries (dim or more: all), principal axes, bytes of product codes, or neighbours."""
+    """Of each item: entries (dim or more: all), principal axes, bytes of product codes, neighbours, or items chosen
+    together with it, on average."""
     fold: Fold = "shared"
     kind: Kind = "int"
 
@@ -50,9 +52,16 @@ class Encoding:
             return f"codes of {self.keep} bytes, fold-in {self.fold}"
         if self.kind == "neighbours":
             return f"{self.keep} neighbours, {self.bits} bits"
+        if self.kind == "together":
+            return f"{self.keep} items chosen together, {self.bits} bits"
         unit = "axes" if self.kind == "prefix" else "entries"
         name = f"int{self.bits}" if self.kind == "int" else f"{self.kind}, {self.bits} bits"
         return f"{name}, {self.keep} {unit}, fold-in {self.fold}"
+
+    @property
+    def lists(self) -> bool:
+        """Whether the file holds lists of items in place of vectors."""
+        return self.kind in ("neighbours", "together")
 
     def check(self, dim: int) -> None:
         """Raise where the vectors of a run cannot be written so."""

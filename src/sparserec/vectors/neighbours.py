@@ -58,6 +58,8 @@ class EncodedLists:
     """Lists as they go into the file."""
 
     lists: EncodedTable
+    equal_weights: bool = False
+    """Whether every item of a history counts the same; otherwise as in the graph that the vectors are from."""
 
     @property
     def nbytes(self) -> int:
@@ -70,6 +72,14 @@ class EncodedLists:
         return scipy.sparse.csr_matrix(
             (read.values.astype(np.float32), (rows, columns)), shape=(n_items, n_items)
         )
+
+
+def weighted_history(made: EncodedLists, history: scipy.sparse.csr_matrix) -> scipy.sparse.csr_matrix:
+    """Histories as the lists want them, from those of the graph."""
+    if not made.equal_weights:
+        return history
+    ones = np.ones(history.nnz, np.float32)
+    return scipy.sparse.csr_matrix((ones, history.indices, history.indptr), shape=history.shape)
 
 
 def top_of_lists(

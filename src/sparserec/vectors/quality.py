@@ -15,7 +15,7 @@ from sparserec.recommenders import Recommender
 from sparserec.table import Table
 from sparserec.vectors.encoding import DEFAULT, EncodedVectors, Encoding, encode
 from sparserec.vectors.fold_in import FoldIn, given_history, user_history
-from sparserec.vectors.neighbours import EncodedLists, top_of_lists
+from sparserec.vectors.neighbours import EncodedLists, top_of_lists, weighted_history
 from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all
 
 KEPT = ("recall@20", "ndcg@20")
@@ -126,7 +126,7 @@ def _lists_quality(
     users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
     seen = (split.train, *(split.known_at_test if at_test else ()))
     lists = made.matrix(np.arange(split.n_items) if places is None else places, split.n_items)
-    top = top_of_lists(history, lists, users, seen, k)
+    top = top_of_lists(weighted_history(made, history), lists, users, seen, k)
     found = per_user(top, truth.offsets(), truth.items, users, k)
     return {name: float(found[name.partition("@")[0]].mean()) for name in KEPT}
 

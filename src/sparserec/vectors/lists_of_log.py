@@ -1,0 +1,57 @@
+"""Lists of items chosen together, from the log that a model was trained on: no vector of the model is used."""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+
+import numpy as np
+import scipy.sparse
+
+from sparserec.classics import NeighbourLists, Together, histories, search
+from sparserec.data import Interactions, Split
+from sparserec.device import SparseRows, encode_rows
+from sparserec.evaluation import evaluate_scorer
+from sparserec.vectors.neighbours import EncodedLists
+
+CHOICES = {
+    "popularity_exponent": (0.2, 0.4, 0.6),
+    "frequency_exponent": (0.0, 0.5),
+    "steps": (0, 400),
+}
+"""Settings that logs differ in; each is chosen on validation."""
+
+
+class ListsOfLog:
+    """Lists of one log, cut to any length: similarities are computed once, values learnt once for each length."""
+
+    def __init__(self, train: Interactions, settings: Together) -> None:
+        self.train, self.settings = train, settings
+        self._made: dict[int, scipy.sparse.csr_matrix] = {}
+
+    @cached_property
+    def _whole(self) -> NeighbourLists:
+        return self.settings.whole(self.train)
+
+    def cut(self, keep: int) -> scipy.sparse.csr_matrix:
+        """Lists of `keep` items on average."""
+        if keep not in self._made:
+            self._made[keep] = self.settings.with_value("neighbours", keep).cut(self._whole, self.train).lists
+        return self._made[keep]
+
+    def encode(self, keep: int, bits: int, items: np.ndarray | None = None) -> EncodedLists:
+        """The same as they go into a file that knows some items only."""
+        lists = self.cut(keep) if items is None else self.cut(keep)[items][:, items].sorted_indices()
+        rows = SparseRows(lists.data, lists.indices, lists.indptr.astype(np.int64), lists.shape[1])
+        return EncodedLists(encode_rows(rows, bits), equal_weights=True)
+
+
+def choose_lists(split: Split, truth: Interactions) -> Together:
+    """The settings that do best on held-out items; lists that differ in their end only are computed once."""
+    history = histories(split.train)
+    whole = cache(lambda popularity: Together(popularity_exponent=popularity).whole(split.train))
+
+    def score(settings: Together) -> float:
+        made = settings.cut(whole(settings.popularity_exponent), split.train)
+        return evaluate_scorer(made.scorer(history), split.train, truth).metrics["ndcg@20"]
+
+    return search(Together(), score, CHOICES)[0].settings
