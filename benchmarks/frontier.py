@@ -1,11 +1,11 @@
 """The frontier: bytes of a file against NDCG@20 of users served from their train history, ours beside what else could
 be shipped.
 
-    python benchmarks/frontier.py RUN [RUN ...] [--classics FOLDER] [--other .venv-bench/bin/python]
+    python benchmarks/frontier.py RUN [RUN ...] [--classics FOLDER [FOLDER ...]] [--other .venv-bench/bin/python]
 
 All runs must be of one split. What each gives follows from what it is: a sparse run its rows in few bits, a dense run
 plain and optimised product codes (and ONNX int8, where the other interpreter has `onnx`), a folder that `sparserec
-classics` made for rp3beta neighbour lists. Sizes are whole files without ids, titles and golden queries, fold-in
+classics` made for rp3beta plain neighbour lists, one for together lists that were dealt and learnt. Sizes are whole files without ids, titles and golden queries, fold-in
 weights counted, in MB of 10^6 bytes. Which files of a curve are worth their bytes is decided on validation; the test
 set is opened for those alone, and at each of SIZES our best file is compared with the best of every other curve, user
 by user. Rows of other data sets stay.
@@ -31,11 +31,19 @@ SIZES = (0.7e6, 1.0e6, 1.4e6, 2.6e6)
 CODE_BYTES = (4, 8, 16, 32, 64)
 LISTS = (4, 8, 12, 16, 24, 32, 50, 100, 200)
 BITS = (2, 3, 4, 6)
+LIST_BITS = (3, 4)
 CUTS = (8, 16, 24, 32, 64, 128)
 USERS_TO_CHOOSE_BY = 5_000
-OURS = "learnt sparse rows"
+OURS = "learnt lists"
+ROWS = {
+    "sparserec": "sparse rows, explored",
+    "static": "sparse rows, fixed",
+    "magnitude": "sparse rows, pruned",
+}
+"""Curves of sparse tables on base history, by method."""
 STYLES = {
-    OURS: ("#b5532a", "o"), "sparse LightGCN": ("#d9a441", "o"), "neighbours (rp3beta)": ("#2c8a4b", "s"),
+    OURS: ("#b5532a", "o"), "sparse rows, explored": ("#c2185b", "o"), "sparse rows, fixed": ("#c2185b", "x"),
+    "sparse rows, pruned": ("#c2185b", "+"), "sparse LightGCN": ("#d9a441", "o"), "neighbours (rp3beta)": ("#2c8a4b", "s"),
     "PQ of dense history": ("#2a6fb5", "^"), "OPQ of dense history": ("#2a6fb5", "v"),
     "PQ of dense lightgcn": ("#888888", "^"), "OPQ of dense lightgcn": ("#888888", "v"),
     "ONNX int8 of dense history": ("#7a4fa3", "D"), "ONNX int8 of dense lightgcn": ("#444444", "D"),
@@ -116,7 +124,8 @@ def row_files(run: Any, vectors: Any, name: str) -> Iterator[File]:
     from sparserec.vectors import Encoding, encode
 
     if run.config.base == "history":
-        curve, encodings = OURS, [Encoding(bits, vectors.items.shape[1], "shared", "gaps") for bits in BITS]
+        curve = ROWS.get(run.config.method, f"sparse rows, {run.config.method}")
+        encodings = [Encoding(bits, vectors.items.shape[1], "shared", "gaps") for bits in BITS]
     else:
         curve, encodings = "sparse LightGCN", [Encoding(4, keep, "shared") for keep in CUTS]
     for encoding in encodings:
@@ -168,26 +177,29 @@ def onnx_file(run: Any, vectors: Any, other: Path) -> File:
 
 
 def list_files(folder: Path) -> Iterator[File]:
-    """Neighbour lists with the settings that validation chose, in four bits, of several lengths."""
-    from sparserec.classics import RP3beta, histories
+    """Lists of items with the settings that validation chose, of several lengths and bits."""
+    from sparserec.classics import CLASSICS, histories
     from sparserec.device import FoldIn, ModelParts, SparseRows, encode_rows
     from sparserec.runs.stored_split import load_split
     from sparserec.vectors import EncodedLists
 
     split = load_split(folder / "data.safetensors")
-    chosen = json.loads((folder / "record.json").read_text(encoding="utf-8"))["base_settings"]
+    record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+    name, chosen = record["config"]["base"], record["base_settings"]
+    curve = OURS if name == "together" else f"neighbours ({name})"
     history, everything = histories(split.train), np.arange(split.n_items)
     for length in LISTS:
-        lists = RP3beta(**{**chosen, "neighbours": length}).fit(split.train).lists
-        made = EncodedLists(
-            encode_rows(SparseRows(lists.data, lists.indices, lists.indptr, split.n_items), 4)
-        )
-        parts = ModelParts(
-            mode="neighbours", base="rp3beta", weight=np.ones(1), lists=made.lists, users=split.n_users,
-            degree=split.train.item_counts(), fold_in=FoldIn(exponent=0.0, size_power=0.0),
-        )  # fmt: skip
-        measure = by_lists(split, history, made.matrix(everything, split.n_items))
-        yield File("neighbours (rp3beta)", f"{length} neighbours", bare_bytes(parts), measure, split)
+        lists = CLASSICS[name](**{**chosen, "neighbours": length}).fit(split.train).lists
+        for bits in LIST_BITS:
+            made = EncodedLists(
+                encode_rows(SparseRows(lists.data, lists.indices, lists.indptr, split.n_items), bits)
+            )
+            parts = ModelParts(
+                mode="neighbours", base=name, weight=np.ones(1), lists=made.lists, users=split.n_users,
+                degree=split.train.item_counts(), fold_in=FoldIn(exponent=0.0, size_power=0.0),
+            )  # fmt: skip
+            measure = by_lists(split, history, made.matrix(everything, split.n_items))
+            yield File(curve, f"{length} neighbours, {bits} bits", bare_bytes(parts), measure, split)
 
 
 def worth_their_bytes(files: list[File], scores: list[float]) -> list[int]:
@@ -301,7 +313,13 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("runs", type=Path, nargs="*", help="none: only draw the figure again")
-    parser.add_argument("--classics", type=Path, help="folder of `sparserec classics --only rp3beta`")
+    parser.add_argument(
+        "--classics",
+        type=Path,
+        nargs="*",
+        default=[],
+        help="folders of `sparserec classics --only rp3beta,together`",
+    )
     parser.add_argument("--other", type=Path, help="interpreter with onnx")
     parser.add_argument("--out", type=Path, default=ROOT / "results" / "frontier.jsonl")
     parser.add_argument("--figure", type=Path, default=ROOT / "docs" / "figures" / "frontier.png")
@@ -314,11 +332,11 @@ def main() -> None:
         return
     rows = [json.loads(line) for line in options.out.read_text().splitlines()] if options.out.exists() else []
     files = [file for folder in options.runs for file in files_of_run(folder, options.other)]
-    files += list(list_files(options.classics)) if options.classics is not None else []
+    files += [file for folder in options.classics for file in list_files(folder)]
     if files:
         if len({file.split.hash for file in files}) > 1:
             raise SystemExit("these runs are of different splits: their files cannot be compared")
-        data = json.loads(((options.runs or [options.classics])[0] / "config.json").read_text())["data"]
+        data = json.loads(([*options.runs, *options.classics][0] / "config.json").read_text())["data"]
         rows = [row for row in rows if row["data"] != data] + frontier(files, data)
         options.out.write_text("".join(json.dumps(row) + "\n" for row in rows))
     draw(rows, options.figure)

@@ -166,9 +166,9 @@ def smallest_good(vectors: Vectors, split: Split, overhead: int, needed: float, 
 def by_preference(points: list[Point], needed: float, budget: int | None = None) -> list[Point]:
     """Those that are good enough, the smallest first; then the others, the best first.
 
-    Where a file within the budget is better than the float vectors, good enough is what comes near that file.
+    Where a file within a budget is better than the float vectors, good enough is what comes near that file.
     """
-    fit = [point.score for point in points if budget is None or point.bytes <= budget]
+    fit = [point.score for point in points if budget is not None and point.bytes <= budget]
     needed = max([needed, *(GOOD_ENOUGH * score for score in fit)])
     good = sorted((point for point in points if point.score >= needed), key=lambda point: point.bytes)
     rest = (point for point in points if point.score < needed)
