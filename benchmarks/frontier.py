@@ -5,10 +5,10 @@ be shipped.
 
 All runs must be of one split. What each gives follows from what it is: a sparse run its rows in few bits, a dense run
 plain and optimised product codes (and ONNX int8, where the other interpreter has `onnx`), a folder that `sparserec
-classics` made for rp3beta plain neighbour lists, one for together lists that were dealt and learnt. Sizes are whole files without ids, titles and golden queries, fold-in
-weights counted, in MB of 10^6 bytes. Which files of a curve are worth their bytes is decided on validation; the test
-set is opened for those alone, and at each of SIZES our best file is compared with the best of every other curve, user
-by user. Rows of other data sets stay.
+classics` made for rp3beta plain neighbour lists, one for together lists that were dealt and learnt. Sizes are whole
+files without ids, titles and golden queries, fold-in weights counted, in MB of 10^6 bytes. Which files of a curve are
+worth their bytes is decided on validation; the test set is opened for those alone, and at each of SIZES our best file
+is compared with the best of every other curve, user by user. Rows of other data sets stay.
 """
 
 from __future__ import annotations
@@ -43,7 +43,8 @@ ROWS = {
 """Curves of sparse tables on base history, by method."""
 STYLES = {
     OURS: ("#b5532a", "o"), "sparse rows, explored": ("#c2185b", "o"), "sparse rows, fixed": ("#c2185b", "x"),
-    "sparse rows, pruned": ("#c2185b", "+"), "sparse LightGCN": ("#d9a441", "o"), "neighbours (rp3beta)": ("#2c8a4b", "s"),
+    "sparse rows, pruned": ("#c2185b", "+"), "sparse LightGCN": ("#d9a441", "o"),
+    "neighbours (rp3beta)": ("#2c8a4b", "s"),
     "PQ of dense history": ("#2a6fb5", "^"), "OPQ of dense history": ("#2a6fb5", "v"),
     "PQ of dense lightgcn": ("#888888", "^"), "OPQ of dense lightgcn": ("#888888", "v"),
     "ONNX int8 of dense history": ("#7a4fa3", "D"), "ONNX int8 of dense lightgcn": ("#444444", "D"),
