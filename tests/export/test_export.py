@@ -250,11 +250,11 @@ def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: 
     vectors = make_vectors(plain.recommender, plain.graph, plain.table)
     enough = 0.99 * report.quality["float"]["folded"]["ndcg@20"]
     assert report.quality["file"]["folded"]["ndcg@20"] >= enough
-    bound = export_run(plain, tmp_path / "b.srec", ExportOptions(budget=100_000))
-    best = max(row["quality"]["folded"]["ndcg@20"] for row in bound.curve if row["bytes"] <= 100_000)
-    chosen = [row for row in bound.curve if bound.encoding.items() <= row.items()]
-    assert not chosen or chosen[0]["quality"]["folded"]["ndcg@20"] >= 0.99 * best
+    budget = 2 * report.bytes
+    bound = export_run(plain, tmp_path / "b.srec", ExportOptions(budget=budget))
     assert {"together", "neighbours", "codes"} <= {row["kind"] for row in bound.curve}
+    best = max(row["quality"]["folded"]["ndcg@20"] for row in bound.curve if row["bytes"] <= budget)
+    assert bound.quality["file"]["folded"]["ndcg@20"] >= 0.98 * best  # chosen on the same users, items in another order
     scores = {}
     for one in possible_encodings(vectors):
         if one.kind in ("int", "gaps"):

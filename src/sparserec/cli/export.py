@@ -32,11 +32,11 @@ def export(
     ] = None,
     encoding: Annotated[
         Optional[str],
-        typer.Option(help="int, gaps, prefix, codes or neighbours; chosen when none of these four is given."),
+        typer.Option(help="int, gaps, prefix, codes, neighbours or together; chosen when none of these four is given."),
     ] = None,
     bits: Annotated[Optional[int], typer.Option(help="Of an entry, 1 to 8 (int: 4 or 8).")] = None,
     keep: Annotated[
-        Optional[int], typer.Option(min=1, help="Entries, axes, bytes of codes or neighbours of an item.")
+        Optional[int], typer.Option(min=1, help="Entries, axes, bytes of codes or listed items of an item.")
     ] = None,
     fold: Annotated[Optional[str], typer.Option("--fold-in", help="own or shared fold-in table.")] = None,
     min_users: Annotated[int, typer.Option(min=0, help="Leave out items that fewer users chose.")] = 1,
