@@ -254,7 +254,9 @@ def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: 
     bound = export_run(plain, tmp_path / "b.srec", ExportOptions(budget=budget))
     assert {"together", "neighbours", "codes"} <= {row["kind"] for row in bound.curve}
     best = max(row["quality"]["folded"]["ndcg@20"] for row in bound.curve if row["bytes"] <= budget)
-    assert bound.quality["file"]["folded"]["ndcg@20"] >= 0.98 * best  # chosen on the same users, items in another order
+    assert (
+        bound.quality["file"]["folded"]["ndcg@20"] >= 0.98 * best
+    )  # chosen on the same users, items in another order
     scores = {}
     for one in possible_encodings(vectors):
         if one.kind in ("int", "gaps"):

@@ -1,4 +1,4 @@
-"""sparserec classics: popularity, item neighbours, EASE and learnt lists on the same split, to measure a run against."""
+"""sparserec classics: popularity, item neighbours, EASE and learnt lists on the same split, to compare with."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def classics(
     context: typer.Context,
     data: Annotated[str, typer.Argument(help="A named data set (see `sparserec data list`) or a path.")],
     only: Annotated[
-        Optional[str], typer.Option(help="Some of popularity, cosine, rp3beta, ease and together, with commas between.")
+        Optional[str],
+        typer.Option(help="Some of popularity, cosine, rp3beta, ease and together, with commas between."),
     ] = None,
     protocol: options.Protocol = None,
     split_seed: Annotated[int, typer.Option(help="Seed of the split; as that of the runs to compare.")] = 0,

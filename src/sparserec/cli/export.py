@@ -32,7 +32,9 @@ def export(
     ] = None,
     encoding: Annotated[
         Optional[str],
-        typer.Option(help="int, gaps, prefix, codes, neighbours or together; chosen when none of these four is given."),
+        typer.Option(
+            help="int, gaps, prefix, codes, neighbours or together; chosen when none of these four is given."
+        ),
     ] = None,
     bits: Annotated[Optional[int], typer.Option(help="Of an entry, 1 to 8 (int: 4 or 8).")] = None,
     keep: Annotated[
