@@ -12,10 +12,9 @@ from sparserec.errors import SparserecError
 class StopRequested(SparserecError):
     """Training was asked to stop and has written a checkpoint."""
 
-    def __init__(self, number: int) -> None:
-        super().__init__(
-            f"stopped by {signal.Signals(number).name}; a checkpoint was written, `resume` continues exactly"
-        )
+    def __init__(self, number: int | None) -> None:
+        by = "another process" if number is None else signal.Signals(number).name
+        super().__init__(f"stopped by {by}; a checkpoint was written, `resume` continues exactly")
         self.number = number
 
 

@@ -20,7 +20,7 @@ def train(
     context: typer.Context,
     run_dir: Annotated[
         Optional[Path],
-        typer.Option("--run", help="Folder of this run; default runs/<data>-<method>-<digest>."),
+        typer.Option("--run", "--run-dir", help="Folder of this run; default runs/<data>-<method>-<digest>."),
     ] = None,
     budget: Annotated[
         Optional[str],
@@ -46,30 +46,34 @@ def train(
 ) -> None:
     """Train a recommender within a parameter budget and measure it."""
     from sparserec.cli.printing import print_record
+    from sparserec.distributed import local_threads, started_processes
     from sparserec.errors import SettingError
     from sparserec.planning import PlanOptions
     from sparserec.process import use_threads
     from sparserec.runs import Input, RunFolder, open_dense_run, open_warm_start, train_run
     from sparserec.training import resolve_config
 
-    wanted = PlanOptions.of(budget, mode, most_nmf_work, force)
-    if warm is not None and dense_run is not None:
-        raise SettingError("--from and --dense-run each say what to begin with: give one of them")
-    old = open_warm_start(warm) if warm is not None else None
-    inherited = (
-        old.inherited(context.params["base"], context.params["method"], budget is not None)
-        if old is not None
-        else None
-    )
-    if resume and run_dir is not None and (RunFolder(run_dir).begun or not context.params["data"]):
-        inherited = RunFolder(run_dir).read_config().model_dump(mode="json")
-    settings = resolve_config(*options.typed_settings(context), inherited)
-    if "data" not in settings.model_fields_set and not as_json:
-        typer.echo("no data named: training on the built-in sample, a year of visits in a made-up city")
-    use_threads(threads)
-    given = Input(settings.data, data_dir, metadata)
-    start = open_dense_run(dense_run) if dense_run is not None else old
-    finished = train_run(settings, run_dir, given, wanted, start, resume, quiet)
+    with started_processes() as processes:
+        wanted = PlanOptions.of(budget, mode, most_nmf_work, force)
+        if warm is not None and dense_run is not None:
+            raise SettingError("--from and --dense-run each say what to begin with: give one of them")
+        old = open_warm_start(warm) if warm is not None else None
+        inherited = (
+            old.inherited(context.params["base"], context.params["method"], budget is not None)
+            if old is not None
+            else None
+        )
+        if resume and run_dir is not None and (RunFolder(run_dir).begun or not context.params["data"]):
+            inherited = RunFolder(run_dir).read_config().model_dump(mode="json")
+        settings = resolve_config(*options.typed_settings(context), inherited)
+        use_threads(threads or local_threads())
+        given = Input(settings.data, data_dir, metadata)
+        start = open_dense_run(dense_run) if dense_run is not None else old
+        if "data" not in settings.model_fields_set and not as_json and processes.first:
+            typer.echo("no data named: training on the built-in sample, a year of visits in a made-up city")
+        finished = train_run(settings, run_dir, given, wanted, start, resume, quiet, processes)
+    if not processes.first:
+        return
     print_record(finished.record, finished.folder, as_json)
     if budget is not None and not as_json:
         everyone = " --include-everyones-history" if mode == "full" else ""

@@ -6,6 +6,7 @@ byte-index or dense, whichever has the fewest bytes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,6 +50,10 @@ class EncodedTable:
         return sum(tensor.nbytes for tensor in self.tensors.values())
 
 
+OverColumns = Callable[[np.ndarray], np.ndarray]
+"""Largest magnitude of every row over all columns, from that of the columns at hand."""
+
+
 def row_scales(largest: np.ndarray, bits: int) -> np.ndarray:
     """Scale of each row from its largest magnitude: float16, or float32 where float16 would over- or underflow."""
     if not np.isfinite(largest).all():
@@ -69,14 +74,14 @@ def make_codes(values: np.ndarray, scales: np.ndarray, bits: int) -> np.ndarray:
 
 
 def quantise_rows(
-    values: np.ndarray, rows: np.ndarray, n_rows: int, bits: int
+    values: np.ndarray, rows: np.ndarray, n_rows: int, bits: int, over_columns: OverColumns | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Codes (entries,) and scales (n_rows,) of flat values with the row of each; the order of entries is free."""
     if not np.isfinite(values).all():
         raise CannotWrite("a table to be quantised holds values that are not finite")
     largest = np.zeros(n_rows, np.float64)
     np.maximum.at(largest, rows, np.abs(values))
-    scales = row_scales(largest, bits)
+    scales = row_scales(largest if over_columns is None else over_columns(largest), bits)
     return make_codes(values, scales[rows], bits), scales
 
 
@@ -85,15 +90,18 @@ def dequantise(codes: np.ndarray, scales: np.ndarray) -> np.ndarray:
     return codes.astype(np.float32) * scales.astype(np.float32)
 
 
-def fake_quantise(table: np.ndarray, bits: int) -> np.ndarray:
+def fake_quantise(table: np.ndarray, bits: int, over_columns: OverColumns | None = None) -> np.ndarray:
     """What a (rows, dim) float table becomes once quantised and read back."""
-    scales = row_scales(np.abs(table).max(axis=1, initial=0), bits)[:, None]
+    largest = np.abs(table).max(axis=1, initial=0)
+    scales = row_scales(largest if over_columns is None else over_columns(largest), bits)[:, None]
     return dequantise(make_codes(table, np.broadcast_to(scales, table.shape), bits), scales)
 
 
-def fake_quantise_flat(values: np.ndarray, rows: np.ndarray, n_rows: int, bits: int) -> np.ndarray:
+def fake_quantise_flat(
+    values: np.ndarray, rows: np.ndarray, n_rows: int, bits: int, over_columns: OverColumns | None = None
+) -> np.ndarray:
     """The same for a sparse table given as flat values and the row of each."""
-    codes, scales = quantise_rows(values, rows, n_rows, bits)
+    codes, scales = quantise_rows(values, rows, n_rows, bits, over_columns)
     return dequantise(codes, scales[rows])
 
 

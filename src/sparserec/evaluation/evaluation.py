@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from sparserec.distributed import ALONE, Processes
 from sparserec.errors import DataError, SettingError
 from sparserec.evaluation.metrics import Listed, per_user, summarise
 from sparserec.evaluation.ranking import Listing, Scorer, UserVectors, top_items, top_scored
@@ -36,17 +37,21 @@ def evaluate(
     scratch_bytes: int = 32 << 20,
     progress: Progress | None = None,
     width: int | None = None,
+    processes: Processes = ALONE,
 ) -> Evaluation:
     """Rank all items but those of `train` and `also_seen` for every user of `truth` and measure the lists.
 
-    Scores are summed block by block of `width` columns, as training sums them; None is one block.
+    Scores are summed block by block of `width` columns, as training sums them; None is one block. Several processes
+    share the users, and all get the result.
     """
     _check(train, truth, also_seen, ks)
     if len(item_vectors) != train.n_items:
         raise DataError(f"{len(item_vectors)} item vectors for {train.n_items} items")
 
     def ranked(users: np.ndarray, k: int, seen: Sequence[Listing]) -> np.ndarray:
-        return top_items(user_vectors, item_vectors, users, k, seen, scratch_bytes, progress, width)
+        return top_items(
+            user_vectors, item_vectors, users, k, seen, scratch_bytes, progress, width, processes
+        )
 
     return _measure(ranked, train, truth, also_seen, ks)
 

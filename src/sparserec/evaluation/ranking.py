@@ -18,6 +18,7 @@ import numba
 import numpy as np
 import torch
 
+from sparserec.distributed import ALONE, Processes
 from sparserec.errors import DataError, SettingError, TrainingError
 
 if TYPE_CHECKING:
@@ -41,12 +42,14 @@ def top_items(
     scratch_bytes: int = 32 << 20,
     progress: Progress | None = None,
     width: int | None = None,
+    processes: Processes = ALONE,
 ) -> np.ndarray:  # int32 (len(users), k), best first
     """Rank all items for `users`, leaving out those listed in `seen`; see the module for ties and memory.
 
     Besides the result and what the caller holds, memory stays below `scratch_bytes` and what `user_vectors`
     needs for one chunk of users, however many users and items there are. Scores are summed over each block of
-    `width` columns and then in block order; None is one block.
+    `width` columns and then in block order; None is one block. Several processes take chunks of users in turn; all ask
+    `user_vectors` for the chunks of one turn together, and all get all lists.
     """
     n_items, dim = item_vectors.shape
     _check_length(k, n_items)
@@ -57,9 +60,11 @@ def top_items(
     chunk, block = tile_shape(len(users), n_items, dim, k, scratch_bytes)
     scratch = item_vectors.new_empty(chunk * block)
     best_score = np.empty((chunk, k), dtype=np.float32)
-    for start in range(0, len(users), chunk):
+    for turn in range(0, len(users), chunk * processes.count):
+        start = turn + chunk * processes.rank
+        together = user_vectors(users[turn : turn + chunk * processes.count])
+        vectors = together[start - turn : start - turn + chunk].to(item_vectors)
         some = users[start : start + chunk]
-        vectors = user_vectors(some).to(item_vectors)
         filled = np.zeros(len(some), dtype=np.int32)
         for first in range(0, n_items, block):
             part = item_vectors[first : first + block]
@@ -69,7 +74,7 @@ def top_items(
                 raise TrainingError("a score is not a number: the vectors to evaluate hold NaN or infinity")
         if progress is not None:
             progress.advance(len(some))
-    return best_item
+    return processes.largest(best_item)
 
 
 def top_scored(

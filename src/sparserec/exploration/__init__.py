@@ -18,7 +18,7 @@ from sparserec.exploration.prune_and_regrow import (
 )
 from sparserec.exploration.rotation import rotated_table
 from sparserec.exploration.schedule import cosine_drop_fraction, explores_after, interval_of
-from sparserec.exploration.select import Scope, mark_smallest
+from sparserec.exploration.select import Scope, mark_largest, mark_smallest
 
 __all__ = [
     "CountScale",
@@ -47,6 +47,7 @@ __all__ = [
     "magnitude_share",
     "mark_dropped",
     "mark_kept",
+    "mark_largest",
     "mark_smallest",
     "nmf_support",
     "positions_per_block",

@@ -9,7 +9,7 @@ from numba import njit, prange
 
 from sparserec.exploration.one_shot import draw_inactive
 from sparserec.exploration.select import take_largest
-from sparserec.table import SparseTable
+from sparserec.table import Shape, SparseTable
 
 
 class Growth(Protocol):
@@ -31,7 +31,7 @@ class LargestScores:
     def __init__(self, rows: np.ndarray, scores: np.ndarray) -> None:
         """`rows` (int32, ascending) and their scores (float32, a row each), which are overwritten."""
         self.rows, self.scores = rows, scores
-        self.blocks: list[tuple[int, int]] = []
+        self.shape: Shape | None = None
 
     @classmethod
     def accumulated(cls, table: SparseTable) -> LargestScores:
@@ -46,17 +46,21 @@ class LargestScores:
         np.abs(self.scores, out=self.scores)
         place = np.full(table.shape.n_rows, -1, np.int32)
         place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
-        self.blocks = table.shape.blocks
-        for index, (start, width) in enumerate(self.blocks):
+        self.shape = table.shape
+        for index, (start, width) in enumerate(table.shape.local_blocks):
             part = table.block(index)
             scores = self.scores[:, start : start + width]
             _exclude(table.positions[part], active[part], place, width, scores)
         first_item = int(np.searchsorted(self.rows, table.shape.n_users))
-        return _count_eligible(self.scores[:first_item]), _count_eligible(self.scores[first_item:])
+        parts = self.scores[:first_item], self.scores[first_item:]
+        users, items = table.shape.processes.total(np.array([_count_eligible(part) for part in parts]))
+        return int(users), int(items)
 
     def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
+        assert self.shape is not None
         first, last = np.searchsorted(self.rows, rows)
-        return take_largest(self.scores, self.rows, (int(first), int(last)), self.blocks, count)
+        part, blocks = (int(first), int(last)), self.shape.local_blocks
+        return take_largest(self.scores, self.rows, part, blocks, count, self.shape.processes)
 
     def release(self) -> None:
         self.scores = np.empty((0, 0), np.float32)
@@ -67,23 +71,24 @@ class RandomGrowth:
 
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
-        self.blocks: list[tuple[int, int]] = []
+        self.shape: Shape | None = None
         self.active: list[np.ndarray] = []
 
     def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
-        self.blocks = table.shape.blocks
-        parts = [table.block(index) for index in range(len(self.blocks))]
+        self.shape, blocks = table.shape, table.shape.blocks
+        parts = [table.block(index) for index in range(len(blocks))]
         self.active = [table.positions[part][active[part]] for part in parts]
         edge, dim = table.shape.n_users, table.shape.dim
         of_users = sum(
-            int(np.searchsorted(block, edge * width)) for block, (_, width) in zip(self.active, self.blocks)
+            int(np.searchsorted(block, edge * width)) for block, (_, width) in zip(self.active, blocks)
         )
         of_items = sum(map(len, self.active)) - of_users
-        return edge * dim - of_users, table.shape.n_items * dim - of_items
+        users, items = table.shape.processes.total(np.array([of_users, of_items]))
+        return edge * dim - int(users), table.shape.n_items * dim - int(items)
 
     def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
-        ranges = [(rows[0] * width, rows[1] * width) for _, width in self.blocks]
-        return draw_inactive(ranges, self.active, count, self.rng)
+        assert self.shape is not None
+        return draw_inactive(self.shape, rows, self.active, count, self.rng)
 
     def release(self) -> None:
         self.active = []

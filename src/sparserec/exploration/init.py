@@ -28,9 +28,11 @@ def uniform_support(shape: Shape, target: int, rng: np.random.Generator) -> list
     How many fall into each block is hypergeometric; inside a block they are drawn by rejection, so that nothing of
     the size of the table is made.
     """
-    sizes = [shape.n_rows * width for _, width in shape.blocks]
-    counts = counts_per_block(sizes, target, rng)
-    return [draw_distinct(size, count, rng) for size, count in zip(sizes, counts)]
+    sizes = [shape.n_rows * width for _, width in shape.all_blocks]
+    drawn = [
+        draw_distinct(size, count, rng) for size, count in zip(sizes, counts_per_block(sizes, target, rng))
+    ]
+    return [drawn[index] for index in shape.held]
 
 
 def counts_per_block(sizes: list[int], target: int, rng: np.random.Generator) -> list[int]:
@@ -77,7 +79,7 @@ def nmf_support(shape: Shape, target: int, factors: Factors) -> list[np.ndarray]
 
 
 def positions_per_block(shape: Shape, rows: np.ndarray, columns: np.ndarray) -> list[np.ndarray]:
-    """Sorted positions of each block from row and column ids in any order."""
+    """Sorted positions of each block held here from row and column ids in any order."""
     support = []
     for start, width in shape.blocks:
         inside = (columns >= start) & (columns < start + width)

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sparserec.distributed import Processes
 from sparserec.exploration.growth import Growth
-from sparserec.exploration.select import Scope, mark_smallest
+from sparserec.exploration.select import Scope, mark_largest, mark_smallest
 from sparserec.table import SparseTable
 
 
@@ -38,7 +39,7 @@ def magnitude_share(table: SparseTable) -> float:
     """Users' share of the sum of |value| over the table (mu of the paper), summed in block order."""
     users, items = entry_segments(table)
     sums = [
-        sum(float(np.abs(table.values[a:b]).sum(dtype=np.float64)) for a, b in part)
+        table.shape.sum_over_blocks([np.abs(table.values[a:b]).sum(dtype=np.float64) for a, b in part])
         for part in (users, items)
     ]
     return sums[0] / (sums[0] + sums[1]) if sums[0] + sums[1] > 0 else 0.5
@@ -56,9 +57,10 @@ def mark_dropped(
     parts = entry_segments(table)
     if scope == "joint":
         parts = (np.stack([table.bounds[:-1], table.bounds[1:]], axis=1),)  # type: ignore[assignment]
+    processes = table.shape.processes
     for segments in parts:
-        count = round(fraction * int((segments[:, 1] - segments[:, 0]).sum()))
-        mark_smallest(scores, segments, count, dropped)
+        active = int(processes.total((segments[:, 1] - segments[:, 0]).sum()))
+        mark_smallest(scores, segments, round(fraction * active), dropped, processes)
     return dropped
 
 
@@ -84,7 +86,8 @@ def prune_and_regrow(
     dropped = mark_dropped(table, drop_fraction, scope, drop_scores)
     keep = ~dropped
     eligible = growth.offer(table, keep)
-    count = min(int(dropped.sum()), sum(eligible))
+    n_dropped = int(table.shape.processes.total(dropped.sum()))
+    count = min(n_dropped, sum(eligible))
     if scope == "joint":
         grown = growth.take((0, table.shape.n_rows), count)
     else:
@@ -92,7 +95,7 @@ def prune_and_regrow(
     growth.release()  # given back before the arrays of the table are rebuilt
     returning = _returning(table, dropped, grown)
     scores = table.values if drop_scores is None else drop_scores
-    _keep_largest_dropped(scores, dropped & ~returning, keep, int(dropped.sum()) - count)
+    _keep_largest_dropped(scores, dropped & ~returning, keep, n_dropped - count, table.shape.processes)
     if keep_value:
         keep |= returning
         grown = [
@@ -124,7 +127,7 @@ def fill_support(
     limits = [
         math.ceil(largest_share * count) for count in eligible
     ]  # rounded up, or the last few never come
-    grown = _take_apart(table, growth, split_quota(target - len(table.values), share, *limits))
+    grown = _take_apart(table, growth, split_quota(target - table.parameters(), share, *limits))
     growth.release()
     table.change_support(keep, grown, step)
     return _report(table, 0, grown, 0)
@@ -133,7 +136,9 @@ def fill_support(
 def _report(table: SparseTable, dropped: int, grown: list[np.ndarray], again: int) -> Exploration:
     n_users, blocks = table.shape.n_users, table.shape.blocks
     of_users = sum(int(np.searchsorted(new, n_users * width)) for new, (_, width) in zip(grown, blocks))
-    return Exploration(dropped, sum(map(len, grown)), of_users, again, len(table.values))
+    here = np.array([sum(map(len, grown)), of_users, again])
+    all_grown, all_of_users, all_again = table.shape.processes.total(here).tolist()
+    return Exploration(dropped, all_grown, all_of_users, all_again, table.parameters())
 
 
 def _returning(table: SparseTable, dropped: np.ndarray, grown: list[np.ndarray]) -> np.ndarray:
@@ -145,10 +150,9 @@ def _returning(table: SparseTable, dropped: np.ndarray, grown: list[np.ndarray])
     return returning
 
 
-def _keep_largest_dropped(scores: np.ndarray, waiting: np.ndarray, keep: np.ndarray, count: int) -> None:
+def _keep_largest_dropped(
+    scores: np.ndarray, waiting: np.ndarray, keep: np.ndarray, count: int, processes: Processes
+) -> None:
     """When not all that was dropped can be grown elsewhere, the largest dropped entries stay: density is exact."""
-    if count <= 0:
-        return
     entries = np.flatnonzero(waiting)
-    order = np.lexsort((entries, -np.abs(scores[entries])))
-    keep[entries[order[:count]]] = True
+    keep[entries[mark_largest(np.abs(scores[entries]), count, processes)]] = True

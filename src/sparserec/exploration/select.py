@@ -1,7 +1,7 @@
 """Exact top-k without sorting or copying: radix select on the bits of |x|, ties broken by position.
 
 Magnitudes of float32 numbers order like their bit patterns, so two histograms of 65,536 bins give the exact k-th
-value. Histograms of parts add up, which is what lets blocks live in different processes later.
+value. Histograms of parts add up, which is what lets blocks live in different processes.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from typing import Literal
 
 import numpy as np
 from numba import njit
+
+from sparserec.distributed import ALONE, Processes
 
 Scope = Literal["tables", "joint"]
 """Choose among users and among items apart, or rank the stacked table as one."""
@@ -50,18 +52,25 @@ def kth_key(
     k: int,
     largest: bool,
     skip_negative: bool = False,
+    processes: Processes = ALONE,
 ) -> tuple[int, int]:
-    """(key, ties): the k-th magnitude from the chosen end as bits, and how many entries equal to it are among the k."""
+    """(key, ties): the k-th magnitude from the chosen end as bits, and how many entries equal to it are among the k.
+
+    Where others hold entries too it is the k-th of all, and `ties` are those of this process: earlier ones come first.
+    """
     keys = values.view(np.uint32)
-    counts = np.zeros(1 << 16, np.int64)
-    _histogram(keys, segments, skip_negative, -1, counts)
+    here = np.zeros(1 << 16, np.int64)
+    _histogram(keys, segments, skip_negative, -1, here)
+    counts = processes.total(here)
     if k < 1 or k > counts.sum():
         raise ValueError(f"cannot select {k} of {counts.sum()} entries")
     high, left = _bin_of(counts, k, largest)
-    counts[:] = 0
-    _histogram(keys, segments, skip_negative, high, counts)
-    low, ties = _bin_of(counts, left, largest)
-    return int(high) << 16 | int(low), int(ties)
+    here = np.zeros(1 << 16, np.int64)
+    _histogram(keys, segments, skip_negative, high, here)
+    low, ties = _bin_of(processes.total(here), left, largest)
+    equal = processes.gather(here[low : low + 1], processes.count)
+    before = int(equal[: processes.rank].sum())
+    return int(high) << 16 | int(low), min(max(int(ties) - before, 0), int(here[low]))
 
 
 @njit(cache=True)
@@ -76,12 +85,29 @@ def _mark_smallest(keys, segments, key, ties, chosen):  # type: ignore[no-untype
                 ties -= 1
 
 
-def mark_smallest(values: np.ndarray, segments: np.ndarray, k: int, chosen: np.ndarray) -> None:
+def mark_smallest(
+    values: np.ndarray,
+    segments: np.ndarray,
+    k: int,
+    chosen: np.ndarray,
+    processes: Processes = ALONE,
+) -> None:
     """Set chosen[e] for the k smallest magnitudes in the segments; of equal ones the first are taken."""
     if k <= 0:
         return
-    key, ties = kth_key(values, segments, k, largest=False)
+    key, ties = kth_key(values, segments, k, largest=False, processes=processes)
     _mark_smallest(values.view(np.uint32), segments, key, ties, chosen)
+
+
+def mark_largest(values: np.ndarray, k: int, processes: Processes = ALONE) -> np.ndarray:
+    """True for the k largest of numbers that are not negative; of equal ones the first are taken."""
+    if k <= 0:
+        return np.zeros(len(values), bool)
+    key, ties = kth_key(values, np.array([[0, len(values)]]), k, largest=True, processes=processes)
+    keys = values.view(np.uint32)
+    chosen = keys > key
+    chosen[np.flatnonzero(keys == key)[:ties]] = True
+    return chosen
 
 
 @njit(cache=True)
@@ -107,15 +133,14 @@ def take_largest(
     part: tuple[int, int],  # half-open range of score rows to look at
     blocks: list[tuple[int, int]],
     k: int,
+    processes: Processes = ALONE,
 ) -> list[np.ndarray]:
     """Positions (row * width + column, ascending) per block of the k largest scores; ties by (block, row, column)."""
     empty = [np.empty(0, np.int32) for _ in blocks]
     if k <= 0:
         return empty
-    dim = scores.shape[1]
-    key, ties = kth_key(
-        scores.reshape(-1), np.array([[part[0] * dim, part[1] * dim]]), k, True, skip_negative=True
-    )
+    inside = np.array([[part[0] * scores.shape[1], part[1] * scores.shape[1]]])
+    key, ties = kth_key(scores.reshape(-1), inside, k, True, skip_negative=True, processes=processes)
     buffer, taken, keys = np.empty(k, np.int32), [], scores.view(np.uint32)
     for start, width in blocks:
         count, ties = _take_largest(keys, rows, part[0], part[1], start, width, key, ties, buffer)

@@ -23,9 +23,9 @@ def dropped_weights(graph: Adjacency, key: Key, rate: float) -> tuple[np.ndarray
     return weights, transposed
 
 
-def drop_entries(block: np.ndarray, rows: np.ndarray, key: Key, rate: float) -> None:
-    """Drop entries of gathered full-width rows in place; used on outputs and again on their gradient."""
-    _drop_entries(block, rows, key, rate)
+def drop_entries(block: np.ndarray, rows: np.ndarray, key: Key, rate: float, first_column: int = 0) -> None:
+    """Drop entries of gathered rows in place; used on outputs and again on their gradient."""
+    _drop_entries(block, rows, key, rate, first_column)
 
 
 def decay_gradient(block: np.ndarray, first_column: int, key: Key, rate: float, decay: float) -> float:
@@ -55,10 +55,10 @@ def _drop_edges(
 
 
 @njit(cache=True, parallel=True)
-def _drop_entries(block: np.ndarray, rows: np.ndarray, key: Key, rate: float) -> None:
+def _drop_entries(block: np.ndarray, rows: np.ndarray, key: Key, rate: float, first_column: int) -> None:
     for position in prange(block.shape[0]):
         for column in range(block.shape[1]):
-            block[position, column] *= dropout_factor(key, rate, rows[position], column)
+            block[position, column] *= dropout_factor(key, rate, rows[position], first_column + column)
 
 
 @njit(cache=True, parallel=True, fastmath={"contract", "reassoc"})

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sparserec.data import Interactions
+from sparserec.distributed import ALONE, Processes
 from sparserec.exploration import Factors, StoredFactors, interval_of
 from sparserec.graph import automatic_width
 from sparserec.settings import Settings
@@ -111,6 +112,8 @@ class Context:
     """Epochs between explorations instead, as papers count them."""
     user_rows: bool = True
     """Whether users have rows in the table; without, the table is one block of item rows."""
+    processes: Processes = ALONE
+    """Who holds the column blocks of the table."""
     planned_rows: int | None = None
     """Rows of the real table where a plan builds a miniature of it; None: this is no miniature."""
 
@@ -131,7 +134,7 @@ class Context:
         n_users, n_items, dim = self.train.n_users, self.train.n_items, dim or self.dim
         if not self.user_rows:
             return Shape(0, n_items, dim, dim)
-        return Shape(n_users, n_items, dim, automatic_width(n_users + n_items, dim))
+        return Shape(n_users, n_items, dim, automatic_width(n_users + n_items, dim), self.processes)
 
     def frequencies(self) -> tuple[np.ndarray, np.ndarray]:
         """Train interactions of each row of the table: of users, where they have rows, and of items."""
@@ -170,6 +173,8 @@ class Method(Protocol):
     """
     sparse_state: bool
     """Whether nothing of the size of the full table lives during its steps (the growth test holds it to that)."""
+    shardable: bool
+    """Whether several processes may hold its table, some column blocks each, and give the model that one gives."""
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         """The next training, or None when the method is finished."""

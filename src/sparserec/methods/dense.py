@@ -15,6 +15,7 @@ class DenseSettings(Settings):
 class Dense(OneTraining):
     name = "dense"
     sparse_state = False
+    shardable = True
 
     def __init__(self, settings: DenseSettings) -> None:
         self.settings = settings

@@ -33,6 +33,7 @@ class SETSettings(Settings):
 class SET(OneTraining):
     name = "set"
     sparse_state = True
+    shardable = True
 
     def __init__(self, settings: SETSettings) -> None:
         self.settings = settings

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from sparserec import streams
-from sparserec.exploration import Scope, cosine_drop_fraction, explores_after, prune_and_regrow
+from sparserec.exploration import Scope, cosine_drop_fraction, explores_after, mark_largest, prune_and_regrow
 from sparserec.methods.base import Context, Phase, StepInfo
 from sparserec.methods.exploring import uniform_table
 from sparserec.methods.plain import OneTraining
@@ -42,6 +42,7 @@ class GSESettings(Settings):
 class GSE(OneTraining):
     name = "gse"
     sparse_state = True
+    shardable = True
 
     def __init__(self, settings: GSESettings) -> None:
         self.settings = settings
@@ -73,14 +74,16 @@ def draw_inactive_entries(
     table: SparseTable, weights: np.ndarray, draws: int, rng: np.random.Generator
 ) -> list[np.ndarray]:
     """Distinct inactive entries of `draws`, rows by weight and columns uniformly; ascending positions per block."""
-    widths = np.array([width for _, width in table.shape.blocks])
+    held, widths = table.shape.held, np.array([width for _, width in table.shape.all_blocks])
     ends = np.cumsum(weights) / weights.sum()
     sample = []
     for index, count in enumerate(rng.multinomial(draws, widths / widths.sum())):
         rows = np.searchsorted(ends, rng.random(count), side="right").astype(np.int32)
         columns = rng.integers(0, widths[index], count, dtype=np.int32)
-        drawn = np.unique(rows * np.int32(widths[index]) + columns)
-        sample.append(np.setdiff1d(drawn, table.positions[table.block(index)], assume_unique=True))
+        if index in held:
+            drawn = np.unique(rows * np.int32(widths[index]) + columns)
+            active = table.positions[table.block(index - held.start)]
+            sample.append(np.setdiff1d(drawn, active, assume_unique=True))
     return sample
 
 
@@ -92,16 +95,16 @@ class LargestOfSample:
         held = table.watched
         assert held is not None, "nothing was sampled"
         table.watch(None)
-        self.sampled = len(held.positions)
+        self.processes = table.shape.processes
+        self.sampled = int(self.processes.total(len(held.positions)))
         cuts = held.bounds[1:-1]
         self.positions, self.gradient = np.split(held.positions, cuts), np.split(np.abs(held.gradient), cuts)
         self.widths = [width for _, width in table.shape.blocks]
 
     def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
         edge = table.shape.n_users
-        users = sum(
-            int(np.searchsorted(one, edge * width)) for one, width in zip(self.positions, self.widths)
-        )
+        here = sum(int(np.searchsorted(one, edge * width)) for one, width in zip(self.positions, self.widths))
+        users = int(self.processes.total(here))
         return users, self.sampled - users
 
     def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
@@ -110,8 +113,7 @@ class LargestOfSample:
             for one, width in zip(self.positions, self.widths)
         ]
         scores = np.concatenate([one[part] for one, part in zip(self.gradient, inside)])
-        chosen = np.zeros(len(scores), bool)
-        chosen[np.argsort(-scores, kind="stable")[:count]] = True
+        chosen = mark_largest(scores, count, self.processes)
         cuts = np.cumsum([part.stop - part.start for part in inside])[:-1]
         marks = np.split(chosen, cuts)
         return [one[part][mark] for one, part, mark in zip(self.positions, inside, marks)]

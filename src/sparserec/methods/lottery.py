@@ -26,6 +26,7 @@ class Lottery(MethodDefaults):
     name = "lottery"
     begins_dense = True
     sparse_state = False  # the first phase is dense
+    shardable = True
 
     def __init__(self, settings: LotterySettings) -> None:
         self.settings = settings

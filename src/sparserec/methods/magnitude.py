@@ -32,6 +32,7 @@ class Magnitude(MethodDefaults):
     name = "magnitude"
     begins_dense = True
     sparse_state = False  # the first phase is dense
+    shardable = True
 
     def __init__(self, settings: MagnitudeSettings) -> None:
         self.settings = settings

@@ -32,6 +32,7 @@ class RigLSettings(Settings):
 class RigL(OneTraining):
     name = "rigl"
     sparse_state = False  # the gradient of every entry is kept to choose from
+    shardable = True
 
     def __init__(self, settings: RigLSettings) -> None:
         self.settings = settings

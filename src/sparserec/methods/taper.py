@@ -47,7 +47,7 @@ class Taper(OneTraining):
         self.settings = settings
         self.explorer = SparseRec(settings.exploring)
         self.wants_factors = self.explorer.wants_factors
-        self.sparse_state = self.explorer.sparse_state
+        self.sparse_state, self.shardable = self.explorer.sparse_state, self.explorer.shardable
         self.begins_dense = self.explorer.begins_dense
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:

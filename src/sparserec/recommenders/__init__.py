@@ -14,7 +14,7 @@ from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
 from sparserec.recommenders.mf import MF, MFSettings
 from sparserec.recommenders.mgdcf import MGDCF, MGDCFSettings
 from sparserec.recommenders.presets import PRESETS
-from sparserec.recommenders.rows import RowBatch, rows_of
+from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand, rows_of
 from sparserec.recommenders.xsimgcl import XSimGCL, XSimGCLSettings
 from sparserec.settings import Settings
 
@@ -49,6 +49,7 @@ __all__ = [
     "PRESETS",
     "RECOMMENDERS",
     "TEMPERATURE",
+    "Gather",
     "GraphRecommender",
     "History",
     "Loss",
@@ -56,6 +57,7 @@ __all__ = [
     "Recommender",
     "RowBatch",
     "Sampling",
+    "all_at_hand",
     "graph_of",
     "make_recommender",
     "rows_of",

@@ -61,6 +61,8 @@ class GraphRecommender(Protocol):
     taps: tuple[Tap, ...]
     self_loops: bool
     sampling: Sampling
+    whole_rows: bool
+    """Whether the loss needs all columns of a row at once; else scores, which are sums over columns, are enough."""
 
     def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
         """Initial values of the table as this recommender's authors chose them."""

@@ -36,6 +36,7 @@ class LightGCN:
     user_rows = True
     self_loops = False
     sampling = Sampling()
+    whole_rows = False
 
     def __init__(self, settings: LightGCNSettings) -> None:
         self.settings = settings

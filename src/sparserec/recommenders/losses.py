@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from sparserec.recommenders.rows import Gather, all_at_hand
+
 COLUMNS_PER_TASK = 32
 
 
 def pair_scores(
-    vectors: np.ndarray, left: np.ndarray, right: np.ndarray, width: int | None = None
+    vectors: np.ndarray,
+    left: np.ndarray,
+    right: np.ndarray,
+    width: int | None = None,
+    gather: Gather = all_at_hand,
 ) -> np.ndarray:
     """Dot products of rows left[b] and right[b]: summed over each block of `width` columns, then in block order.
 
@@ -17,9 +23,13 @@ def pair_scores(
     """
     dim = vectors.shape[1]
     width = dim if width is None else width
-    scores = block_scores(vectors, 0, min(width, dim), left, right)
-    for start in range(width, dim, width):
-        scores += block_scores(vectors, start, min(start + width, dim), left, right)
+    parts = [
+        block_scores(vectors, start, min(start + width, dim), left, right) for start in range(0, dim, width)
+    ]
+    first, *others = gather(np.stack(parts))
+    scores = first.copy()
+    for part in others:
+        scores += part
     return scores
 
 
@@ -96,13 +106,15 @@ def bpr(
     positives: np.ndarray,
     negatives: np.ndarray,
     width: int | None = None,
+    gather: Gather = all_at_hand,
 ) -> tuple[float, np.ndarray]:
     """mean softplus(score of negative - score of positive), and its gradient on the rows.
 
     Scores are summed block by block of `width` columns (`pair_scores`).
     The gradient takes the place of the vectors: both together would be the largest arrays of a step.
     """
-    gap = pair_scores(vectors, users, negatives, width) - pair_scores(vectors, users, positives, width)
+    over = pair_scores(vectors, users, positives, width, gather)
+    gap = pair_scores(vectors, users, negatives, width, gather) - over
     value = float(np.logaddexp(0.0, gap.astype(np.float64)).mean())
     slope = (np.exp(-np.logaddexp(0.0, -gap)) / len(gap)).astype(vectors.dtype)
     _triple_gradients(vectors, users, positives, negatives, slope)

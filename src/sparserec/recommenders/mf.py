@@ -34,6 +34,7 @@ class MF:
     user_rows = True
     self_loops = False
     sampling = Sampling()
+    whole_rows = False
     taps = ((1.0,),)
 
     def __init__(self, settings: MFSettings) -> None:

@@ -64,7 +64,8 @@ class MGDCF:
         self.self_loops = settings.self_loops
         self.taps = (diffusion(settings.layers, settings.restart_weight, settings.hop_weight),)
         many = Sampling(settings.negatives, settings.group_size, reject=False)
-        self.sampling = many if settings.loss == "info_bpr" else Sampling()
+        self.whole_rows = settings.loss == "info_bpr"
+        self.sampling = many if self.whole_rows else Sampling()
 
     def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
         return InitialValues(seed, "normal", dim**-0.5, dim**-0.5)

@@ -14,5 +14,6 @@ from sparserec.recommenders.losses import bpr
 
 def plain_bpr(vectors: np.ndarray, rows: RowBatch, decay: float) -> Loss:
     """mean softplus(z_u.z_n - z_u.z_p) + decay/(2B) * sum |e|^2 over the rows of every triple."""
-    value, gradient = bpr(vectors, rows.users, rows.positives, rows.negatives[:, 0], rows.width)
+    triples = rows.users, rows.positives, rows.negatives[:, 0]
+    value, gradient = bpr(vectors, *triples, rows.width, rows.gather)
     return Loss(value, [gradient], ego_decay=decay / len(rows))

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
 from sparserec.data import Batch
+
+Gather = Callable[[np.ndarray], np.ndarray]
+"""Something of every column block of a table, in block order, from that of the blocks at hand (first axis)."""
+
+
+def all_at_hand(parts: np.ndarray) -> np.ndarray:
+    """Nothing is to be gathered where all blocks are at hand."""
+    return parts
 
 
 @dataclass(frozen=True)
@@ -23,12 +32,15 @@ class RowBatch:
     n_users: int  # in the whole graph
     n_items: int
     width: int | None = None  # columns of a block: scores are summed block by block; None is one block
+    gather: Gather = all_at_hand  # where the columns at hand are not all
 
     def __len__(self) -> int:
         return len(self.users)
 
 
-def rows_of(batch: Batch, n_users: int, n_items: int, width: int | None = None) -> RowBatch:
+def rows_of(
+    batch: Batch, n_users: int, n_items: int, width: int | None = None, gather: Gather = all_at_hand
+) -> RowBatch:
     """Collect the distinct nodes of a batch and renumber its triples."""
     counts = np.zeros(n_users + n_items, np.int32)
     _count(batch.users, 0, counts)
@@ -48,6 +60,7 @@ def rows_of(batch: Batch, n_users: int, n_items: int, width: int | None = None) 
         n_users=n_users,
         n_items=n_items,
         width=width,
+        gather=gather,
     )
 
 

@@ -68,7 +68,8 @@ class XSimGCL:
         self.settings = settings
         mean: Tap = (0.0, *(1.0 / settings.layers,) * settings.layers)
         layer: Tap = (0.0,) * settings.contrast_layer + (1.0,)
-        self.taps: tuple[Tap, ...] = (mean,) if settings.loss == "bpr" else (mean, layer)
+        self.whole_rows = settings.loss != "bpr"
+        self.taps: tuple[Tap, ...] = (mean, layer) if self.whole_rows else (mean,)
 
     def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
         """Xavier's uniform bound for each table, from the full dimension however few entries are active."""

@@ -58,9 +58,14 @@ def write_per_user(folder: RunFolder, found: dict[str, Evaluation]) -> None:
 
 
 def open_test(run: Trained, peaks: PhasePeaks, quiet: bool = True) -> None:
-    """Measure a finished table, and the file that `export` writes by default: reported numbers are shipped numbers."""
+    """Measure a finished table and what would be shipped: reported numbers are shipped numbers."""
     with peaks.phase("evaluate"):
         found = measure_test(run.table, _measure(run), quiet)
+    note_test(run, found)
+
+
+def note_test(run: Trained, found: dict[str, Evaluation]) -> None:
+    """Write down what a test found, and measure the file that `export` writes by default."""
     write_per_user(run.folder, found)
     run.record.test = metrics_of(found)
     run.record.test_opened = now()

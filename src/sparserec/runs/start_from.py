@@ -177,6 +177,7 @@ class Continued:
     name: str = field(init=False)
     settings: Settings = field(init=False)
     sparse_state: bool = field(init=False)
+    shardable: bool = False
 
     def __post_init__(self) -> None:
         self.name, self.settings, self.sparse_state = (

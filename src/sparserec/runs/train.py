@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sparserec.data import ReadReport, Source, read_item_info, read_source, resolve
+from sparserec.distributed import ALONE, Processes
+from sparserec.evaluation import Evaluation
 from sparserec.memory import PhasePeaks, return_large_blocks
 from sparserec.planning import PlanOptions, plan_run
 from sparserec.progress import say
 from sparserec.runs.figures import write_figures
 from sparserec.runs.folder import RunFolder
-from sparserec.runs.measure import open_test
+from sparserec.runs.measure import measure_test, note_test
 from sparserec.runs.record import VERSION, FinalRecord, Record, Recorder, environment, now
 from sparserec.runs.stored_split import load_split, save_split
 from sparserec.runs.trained import Trained
@@ -28,6 +31,7 @@ from sparserec.training import (
     RunConfig,
     Start,
     Steps,
+    load_table,
     prepare_run,
     read_arrays,
     save_table,
@@ -72,34 +76,35 @@ def train_run(
     start: Start | None = None,
     resume: bool = False,
     quiet: bool = True,
+    processes: Processes = ALONE,
 ) -> Finished:
     """Read the data, settle what depends on its size, train, measure, and write everything into a run folder.
 
     Without a `source` the data is what the configuration names, without a `folder` one is named after it. `start`
     begins from a finished run. With `resume` a stopped run continues exactly where it was. A `final` configuration
     trains twice: once to be measured, and once on everything, into the folder `final` inside; that is returned.
+    Several `processes` each call this alike and share the work; the first one writes the folder.
     """
     began = time.perf_counter()
     return_large_blocks()  # before reading, so that what was read can be given back to the system
     peaks, start = PhasePeaks(), start or Start()
     config = start.configure(config)
+    quiet = quiet or not processes.first
     with peaks.phase("read"):
         source = _read(source, config)
-    plan = plan_run(config, source, options or PlanOptions(), factorises=start.factorises)
-    say("\n".join(plan.notes), quiet or not plan.notes)
-    config = start.configure(plan.config)
+    config = start.configure(_planned(config, source, options or PlanOptions(), start, quiet, processes))
     run = RunFolder(folder or _named_after(config))
-    run.check(config, resume)
-    with run.locked():
-        run.check(config, resume)  # somebody else may have ended it meanwhile
+    processes.decide(lambda: run.check(config, resume))
+    with run.locked() if processes.first else nullcontext():
+        processes.decide(lambda: run.check(config, resume))  # somebody else may have ended it meanwhile
         finished = None
         if not run.finished:
             handed_over = [_with_stored_names(source, run)]
             del source  # the split is all that training needs: as many bytes again are given back
-            finished = _train(run, config, handed_over, start, peaks, resume, quiet, began)
+            finished = _train(run, config, handed_over, start, peaks, resume, quiet, began, (), processes)
         if config.final:
             del finished
-            return _train_final(run, config, start, resume, quiet)
+            return _train_final(run, config, start, resume, quiet, processes)
     assert finished is not None
     return finished
 
@@ -114,32 +119,49 @@ def _train(
     quiet: bool,
     began: float,
     stops: tuple[float, ...] = (),
+    processes: Processes = ALONE,
 ) -> Finished:
     """One training into one folder, from a source that nobody else holds."""
-    prepared = prepare_run(config, handed_over.pop(), start, peaks, quiet)
-    run.begin(config)
+    prepared = prepare_run(config, handed_over.pop(), start, peaks, quiet, processes)
     say("\n".join(prepared.report.lines()), quiet)
-    save_split(run.data, prepared.split)
-    prepared_seconds = time.perf_counter() - began
     recorder = Recorder(run.events)
-    recorder.keep(_stored_events(run) if resume else 0)
-    loop = Loop(prepared, run.work, recorder, start.first_training, peaks, quiet, stops)
+    if processes.first:
+        run.begin(config)
+        save_split(run.data, prepared.split)
+        recorder.keep(_stored_events(run) if resume else 0)
+    prepared_seconds = time.perf_counter() - began
+    emit = recorder if processes.first else _nowhere
+    loop = Loop(prepared, run.work, emit, start.first_training, peaks, quiet, stops)
     table = loop.run(resume)
-    save_table(run.model, table)
-    record = _record(loop, table, prepared_seconds)
-    record.explorations = sum(event["event"] == "explore" for event in recorder.events())
+    if processes.first:
+        save_table(run.model, table if processes.alone else load_table(loop.last_path))
+    found: dict[str, Evaluation] = {}
     if config.open_test and len(prepared.split.test):
-        parts = prepared.split, prepared.graph, prepared.recommender, table, record
-        open_test(Trained(run, config, *parts), peaks, quiet)
+        with peaks.phase("evaluate"):
+            found = measure_test(table, prepared.test, quiet)
+    if processes.first:  # what is left needs whole rows, and little time
+        table = table if processes.alone else load_table(run.model)
+        record = _record(loop, table, prepared_seconds)
+        record.explorations = sum(event["event"] == "explore" for event in recorder.events())
+        if found:
+            parts = prepared.split, prepared.graph, prepared.recommender, table, record
+            note_test(Trained(run, config, *parts), found)
         record.memory.peak = peaks.bytes
-    record.seconds.total = time.perf_counter() - began
-    run.write_record(record)
-    write_figures(run, table, prepared.split.train)
-    run.seal()
-    return Finished(run.path, prepared, table, record)
+        record.seconds.total = time.perf_counter() - began
+        run.write_record(record)
+        write_figures(run, table, prepared.split.train)
+        run.seal()
+    processes.wait()
+    return Finished(run.path, prepared, table, record if processes.first else run.read_record())
 
 
-def _train_final(run: RunFolder, config: RunConfig, start: Start, resume: bool, quiet: bool) -> Finished:
+def _nowhere(event: dict[str, Any]) -> None:
+    """Where the events of all processes but the first go."""
+
+
+def _train_final(
+    run: RunFolder, config: RunConfig, start: Start, resume: bool, quiet: bool, processes: Processes
+) -> Finished:
     """The same training on everything, each phase as long as validation let it be; returns what will be shipped.
 
     The figures of the record stay those of the measured model: nothing is left to measure this one on.
@@ -158,7 +180,8 @@ def _train_final(run: RunFolder, config: RunConfig, start: Start, resume: bool, 
     settings = {"final": False, "open_test": False, "test_epochs": (), "base_settings": record.base_settings}
     again, source = config.model_copy(update=settings), Source(everything, None, None, report)
     beginning = Everything(start.for_final())
-    finished = _train(run.final, again, [source], beginning, PhasePeaks(), resume, quiet, began, stops)
+    parts = run.final, again, [source], beginning, PhasePeaks()
+    finished = _train(*parts, resume, quiet, began, stops, processes)
     made = finished.record
     record.final = FinalRecord(
         interactions=len(everything),
@@ -167,8 +190,22 @@ def _train_final(run: RunFolder, config: RunConfig, start: Start, resume: bool, 
         steps=made.steps,
         seconds=made.seconds,
     )
-    run.write_record(record)
+    if processes.first:
+        run.write_record(record)
     return Finished(run.path, finished.prepared, finished.table, record)
+
+
+def _planned(
+    config: RunConfig, source: Source, options: PlanOptions, start: Start, quiet: bool, processes: Processes
+) -> RunConfig:
+    """The configuration that the data's size settles, the same for all processes."""
+
+    def plan() -> dict[str, Any]:
+        made = plan_run(config, source, options, factorises=start.factorises)
+        say("\n".join(made.notes), quiet or not made.notes)
+        return made.config.model_dump(mode="json")
+
+    return RunConfig.model_validate(processes.decide(plan))
 
 
 def _with_stored_names(source: Source, run: RunFolder) -> Source:

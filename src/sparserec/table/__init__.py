@@ -2,6 +2,7 @@
 
 from sparserec.table.adam import Cohorts
 from sparserec.table.base import EntryDropout, Shape, State, Table, Update
+from sparserec.table.blocks import cut_state, join_states
 from sparserec.table.composed import ComposedTable, code_shape
 from sparserec.table.computed import ComputedTable, Hashes, network_size
 from sparserec.table.dense import DenseTable
@@ -48,6 +49,8 @@ __all__ = [
     "Thresholds",
     "Update",
     "code_shape",
+    "cut_state",
+    "join_states",
     "network_size",
     "total",
 ]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -10,11 +11,13 @@ import torch
 
 from sparserec.counter import Key
 from sparserec.device import EncodedTable
+from sparserec.distributed import ALONE, Processes
 from sparserec.errors import SettingError
 from sparserec.table.kernels import BlockDropout
 from sparserec.table.ledger import Ledger
 
 LARGEST_POSITION = 2**31 - 1
+ROWS_AT_ONCE = 1 << 16
 State = dict[str, np.ndarray]
 
 
@@ -23,15 +26,23 @@ class Shape:
     """Size of the stacked table and how its columns are cut into blocks.
 
     Users and items are two groups of rows. A base may have no user rows; the groups of a table of codes are its two
-    code books.
+    code books. Where several processes train, each holds a stretch of the blocks: `dim` is of the whole table, `blocks`
+    are those held here.
     """
 
     n_users: int
     n_items: int
     dim: int
     width: int
+    processes: Processes = field(default=ALONE, compare=False)
 
     def __post_init__(self) -> None:
+        if self.processes.count > self.n_blocks:
+            raise SettingError(
+                f"{self.processes.count} processes: a table of {self.dim} columns has {self.n_blocks} blocks of "
+                f"{self.width}, and every process needs one; start at most {self.n_blocks}, or train one with more "
+                "columns"
+            )
         if self.n_rows * self.width >= LARGEST_POSITION:
             raise SettingError(
                 f"{self.n_rows:,} users and items in blocks of {self.width} columns: positions in a block are "
@@ -44,9 +55,66 @@ class Shape:
         return self.n_users + self.n_items
 
     @property
-    def blocks(self) -> list[tuple[int, int]]:
-        """(first column, width) of each block; the last one may be narrower."""
+    def sizes(self) -> dict[str, int]:
+        """What a file says of a shape, whoever holds its blocks."""
+        return {"n_users": self.n_users, "n_items": self.n_items, "dim": self.dim, "width": self.width}
+
+    @property
+    def n_blocks(self) -> int:
+        """Blocks of the whole table."""
+        return -(-self.dim // self.width)
+
+    @property
+    def all_blocks(self) -> list[tuple[int, int]]:
+        """(first column, width) of each block of the whole table; the last one may be narrower."""
         return [(start, min(self.width, self.dim - start)) for start in range(0, self.dim, self.width)]
+
+    @property
+    def held(self) -> range:
+        """Which blocks are held here."""
+        return self.processes.share(self.n_blocks)
+
+    @property
+    def blocks(self) -> list[tuple[int, int]]:
+        """(first column, width) of each block held here."""
+        return [self.all_blocks[index] for index in self.held]
+
+    @property
+    def first_column(self) -> int:
+        """Where the columns held here begin."""
+        return self.held.start * self.width
+
+    @property
+    def columns(self) -> int:
+        """Columns held here."""
+        return sum(width for _, width in self.blocks)
+
+    @property
+    def local_blocks(self) -> list[tuple[int, int]]:
+        """(first column, width) of the blocks held here in an array of no other columns."""
+        return [(start - self.first_column, width) for start, width in self.blocks]
+
+    def gather(self, parts: np.ndarray) -> np.ndarray:
+        """Something of every block of the whole table, in block order, from that of the blocks held here."""
+        return self.processes.gather(parts, self.n_blocks)
+
+    def sum_over_blocks(self, parts: Sequence[float]) -> float:
+        """The sum over all blocks, in block order, from numbers of the blocks held here."""
+        return float(sum(self.gather(np.array(parts, np.float64)).tolist()))
+
+    def whole_rows(self, part: np.ndarray) -> np.ndarray:
+        """Rows with all columns, from the columns held here; a stretch of rows at a time travels."""
+        if self.processes.alone:
+            return part
+        whole = np.empty((len(part), self.dim), part.dtype)
+        for first in range(0, len(part), ROWS_AT_ONCE):
+            stretch = part[first : first + ROWS_AT_ONCE]
+            blocks = np.zeros((len(self.held), self.width, len(stretch)), part.dtype)
+            for block, (start, width) in zip(blocks, self.local_blocks):
+                block[:width] = stretch[:, start : start + width].T
+            columns = self.gather(blocks).reshape(-1, len(stretch))
+            whole[first : first + ROWS_AT_ONCE] = columns[: self.dim].T
+        return whole
 
 
 @dataclass(frozen=True)

@@ -50,14 +50,15 @@ class DenseTable(BlockWise):
         update_dense(gradient.numpy(), update.row_decay, dropout, steps, values, first, second)
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
-        return 0.5 * sum(float(row_decay @ np.einsum("ij,ij->i", block, block)) for block in self.values)
+        squares = [float(row_decay @ np.einsum("ij,ij->i", block, block)) for block in self.values]
+        return 0.5 * self.shape.sum_over_blocks(squares)
 
     def matrix(self) -> np.ndarray:
-        """The whole table, shape (rows, dim); a copy."""
+        """All columns held here, shape (rows, columns); a copy."""
         return np.concatenate(self.values, axis=1)
 
     def parameters(self) -> int:
-        return sum(block.size for block in self.values)
+        return self.shape.n_rows * self.shape.dim
 
     def state(self) -> State:
         parts = {"values": self.values, "first": self.first, "second": self.second}
@@ -96,9 +97,9 @@ class DenseTable(BlockWise):
 
     def quantised(self, bits: int) -> DenseTable:
         twin = copy.copy(self)
-        matrix = fake_quantise(self.matrix(), bits)
+        matrix = fake_quantise(self.matrix(), bits, self.shape.processes.largest)
         twin.values = [
-            np.ascontiguousarray(matrix[:, start : start + width]) for start, width in self.shape.blocks
+            np.ascontiguousarray(matrix[:, start : start + width]) for start, width in self.shape.local_blocks
         ]
         return twin
 

@@ -64,6 +64,8 @@ class SparseTable(BlockWise):
         self.candidates: Candidates | None = None
         self.watched: Watched | None = None
         self.most_watched = 0  # entries of the largest sample so far: it is gone when the ledger is read
+        self._counted: np.ndarray | None = None  # the positions that `_parameters` counts
+        self._parameters = 0
 
     @classmethod
     def create(cls, shape: Shape, support: list[np.ndarray], initial: InitialValues) -> SparseTable:
@@ -90,7 +92,8 @@ class SparseTable(BlockWise):
         grad = gradient.numpy()
         if self.candidates is not None:
             c = self.candidates
-            _accumulate(grad, c.rows, c.cumulative, c.accumulated[:, start : start + width])
+            local = self.shape.local_blocks[block][0]
+            _accumulate(grad, c.rows, c.cumulative, c.accumulated[:, local : local + width])
         if (w := self.watched) is not None:
             inside = slice(int(w.bounds[block]), int(w.bounds[block + 1]))
             np.take(grad.reshape(-1), w.positions[inside], out=w.gradient[inside])
@@ -119,16 +122,18 @@ class SparseTable(BlockWise):
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         """sum over entries of decay[row] * value^2 / 2."""
-        return sum(
-            _weighted_squares(self.positions[self.block(b)], self.values[self.block(b)], width, row_decay)
-            for b, (_, width) in enumerate(self.shape.blocks)
+        return self.shape.sum_over_blocks(
+            [
+                _weighted_squares(self.positions[self.block(b)], self.values[self.block(b)], width, row_decay)
+                for b, (_, width) in enumerate(self.shape.blocks)
+            ]
         )
 
     def set_candidates(self, rows: np.ndarray | None, cumulative: bool = True) -> None:
         """Start accumulating afresh for these rows; None stops accumulating."""
         self.candidates = None  # free the old accumulator before the new one is allocated
         if rows is not None:
-            accumulated = np.zeros((len(rows), self.shape.dim), np.float32)
+            accumulated = np.zeros((len(rows), self.shape.columns), np.float32)
             self.candidates = Candidates(rows.astype(np.int32), accumulated, cumulative)
 
     def watch(self, positions: list[np.ndarray] | None) -> None:
@@ -138,7 +143,7 @@ class SparseTable(BlockWise):
             flat = np.concatenate(positions).astype(np.int32)
             bounds = np.cumsum([0] + [len(block) for block in positions])
             self.watched = Watched(flat, bounds, np.zeros(len(flat), np.float32))
-            self.most_watched = max(self.most_watched, len(flat))
+            self.most_watched = max(self.most_watched, int(self.shape.processes.total(len(flat))))
 
     def change_support(
         self, keep: np.ndarray, grown: list[np.ndarray], step: int, values: np.ndarray | None = None
@@ -177,7 +182,8 @@ class SparseTable(BlockWise):
 
     def row_sizes(self) -> np.ndarray:
         """Active entries per row."""
-        return np.bincount(self.entries()[0], minlength=self.shape.n_rows)
+        here = np.bincount(self.entries()[0], minlength=self.shape.n_rows)
+        return self.shape.processes.total(here)
 
     def user_entries(self) -> np.ndarray:
         """How many entries of each block belong to users: they come first in a block."""
@@ -195,7 +201,11 @@ class SparseTable(BlockWise):
         return self.cohorts.births[-1]
 
     def parameters(self) -> int:
-        return len(self.values)
+        """Active entries, those of other processes included; counted once for every support."""
+        if self._counted is not self.positions:
+            self._counted = self.positions
+            self._parameters = int(self.shape.processes.total(len(self.values)))
+        return self._parameters
 
     def state(self) -> State:
         state = {
@@ -264,7 +274,7 @@ class SparseTable(BlockWise):
             return 2 * self.parameters() + self.most_watched
         sizes = self.row_sizes()
         sizes[held.rows] = self.shape.dim
-        summed = held.accumulated.size if held.cumulative else 0
+        summed = len(held.rows) * self.shape.dim if held.cumulative else 0
         return self.parameters() + int(sizes.sum()) + summed
 
     def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
@@ -287,7 +297,7 @@ class SparseTable(BlockWise):
     def quantised(self, bits: int) -> SparseTable:
         rows, _, values = self.entries()
         twin = copy.copy(self)
-        twin.values = fake_quantise_flat(values, rows, self.shape.n_rows, bits)
+        twin.values = fake_quantise_flat(values, rows, self.shape.n_rows, bits, self.shape.processes.largest)
         twin.candidates = twin.watched = None
         return twin
 

@@ -1,9 +1,11 @@
-"""Arrays as files: checkpoints and tables. Safetensors, with what is no array as JSON in the metadata. Atomic."""
+"""Arrays as files: checkpoints and tables. Safetensors, with what is no array as JSON in the metadata. Atomic.
+
+Several processes write a file per column block, each its own, and the first one the file that says that all are there.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +13,12 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from sparserec.distributed import ALONE, Processes
 from sparserec.errors import RunError
 from sparserec.files import replacing
 
 if TYPE_CHECKING:
-    from sparserec.table import Table
+    from sparserec.table import Shape, Table
 
 Arrays = dict[str, np.ndarray]
 
@@ -56,17 +59,62 @@ def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
 
 def save_table(path: Path, table: Table) -> None:
     """Write what `load_table` needs; candidates of an exploration under way are left out."""
-    arrays = {name: array for name, array in table.state().items() if not name.startswith("candidates.")}
-    write_arrays(path, arrays, {"kind": table.kind, "shape": asdict(table.shape)})
+    kept = {name: array for name, array in table.state().items() if not name.startswith("candidates.")}
+    arrays = put_state(path, kept, table.shape)
+    write_once(path, arrays, {"kind": table.kind, "shape": table.shape.sizes}, table.shape.processes)
 
 
-def load_table(path: Path) -> Table:
-    """The table as it was saved, ready to evaluate, recommend from or train on."""
+def load_table(path: Path, processes: Processes = ALONE) -> Table:
+    """The table as it was saved, ready to evaluate, recommend from or train on; a process gets the blocks it holds."""
     from sparserec.table import TABLES, Shape  # arrays alone are read without torch
 
     arrays, stored = read_arrays(path)
     try:
-        kind, shape = TABLES[stored["kind"]], Shape(**stored["shape"])
+        kind, shape = TABLES[stored["kind"]], Shape(**stored["shape"], processes=processes)
     except (KeyError, TypeError) as error:
         raise RunError(f"{path}: not a table file of this version ({error})") from error
-    return kind.revive(shape, arrays)  # type: ignore[attr-defined]
+    return kind.revive(shape, take_state(path, arrays, shape))  # type: ignore[attr-defined]
+
+
+def write_once(path: Path, arrays: Arrays, state: dict[str, Any], processes: Processes) -> None:
+    """The first process writes a file when all are here, and all go on when it is there."""
+    processes.wait()
+    if processes.first:
+        write_arrays(path, arrays, state)
+    processes.wait()
+
+
+def put_state(path: Path, state: Arrays, shape: Shape) -> Arrays:
+    """What of a table's state belongs into the file `path`: all of it, unless several processes hold the table.
+
+    Then each block has a file beside it. They are of no use before `path` is written, which names them by its own name.
+    """
+    from sparserec.table import cut_state
+
+    if shape.processes.alone:
+        return state
+    for index, (block, columns) in enumerate(zip(shape.held, shape.local_blocks)):
+        write_arrays(block_path(path, block), cut_state(state, index, columns), {})
+    return {}
+
+
+def take_state(path: Path, arrays: Arrays, shape: Shape) -> Arrays:
+    """The state of the blocks held here, from what `put_state` left, with however many processes."""
+    from sparserec.table import cut_state, join_states
+
+    if not arrays:
+        return join_states([read_arrays(block_path(path, block))[0] for block in shape.held])
+    if shape.processes.alone:
+        return arrays
+    return join_states([cut_state(arrays, block, shape.all_blocks[block]) for block in shape.held])
+
+
+def block_path(path: Path, block: int) -> Path:
+    """The file of one block of a table whose file is `path`."""
+    return path.with_name(f"{path.stem}.block-{block}{path.suffix}")
+
+
+def remove_table(path: Path) -> None:
+    """Delete a table and the files of its blocks, whichever are there."""
+    for file in (path, *path.parent.glob(f"{path.stem}.block-*{path.suffix}")):
+        file.unlink(missing_ok=True)

@@ -29,11 +29,14 @@ from sparserec.table import Ledger, Table, total
 from sparserec.training.checkpoint import (
     Arrays,
     load_table,
+    put_state,
     read_arrays,
+    remove_table,
     save_table,
+    take_state,
     with_prefix,
     without_prefix,
-    write_arrays,
+    write_once,
 )
 from sparserec.training.config import RunConfig
 from sparserec.training.mask_stats import support_stats
@@ -93,6 +96,7 @@ class Loop:
         self.context = replace(self.prepared.context, validate=validate, record=self._record)
         self.method, self.sampler = self.prepared.method, self.prepared.sampler
         self.config, self.recipe = self.prepared.config, self.prepared.config.recipe
+        self.processes = self.context.processes
 
     def run(self, resume: bool = False) -> Table:
         """Train all phases; returns the final table."""
@@ -104,7 +108,12 @@ class Loop:
             while (phase := self.method.next_phase(self.context, self.state.done)) is not None:
                 self._phase(phase, stored, signals)
                 stored = {}
-        return load_table(self._phase_path(len(self.state.done) - 1))
+        return self._read_table(self.last_path)
+
+    @property
+    def last_path(self) -> Path:
+        """The table that the last finished phase left."""
+        return self._phase_path(len(self.state.done) - 1)
 
     def _take(self, run: FirstTraining) -> None:
         """Begin after the first phase, with what another run left of it."""
@@ -127,7 +136,7 @@ class Loop:
         with progress(phase.name, self._last_step(phase), self.quiet, done=self.state.step) as bar:
             self._train(phase, table, stepper, bar, signals)
         if phase.validated and self.state.early.best_score is not None:
-            table = load_table(self._best_path())
+            table = self._read_table(self._best_path())
         began = time.perf_counter()
         self.method.after_phase(self.context, phase, table)
         self.state.seconds += time.perf_counter() - began
@@ -146,23 +155,22 @@ class Loop:
         state.step, state.loss_sum, state.early, state.ledger, state.counted = 0, 0.0, EarlyStop(), {}, 0
         self._save(None)
         for earlier, one in enumerate(self.state.done[:-1]):  # only now may what the old checkpoint needed go
-            if not one.kept:
-                self._phase_path(earlier).unlink(missing_ok=True)
+            if not one.kept and self.processes.first:
+                remove_table(self._phase_path(earlier))
 
     def _start(self, phase: Phase, stored: Arrays) -> Table:
         """The phase's table, as new or as the checkpoint has it."""
         began, number = time.perf_counter(), len(self.state.done)
         earlier = number - 1 if phase.starts_from is None else phase.starts_from
-        previous = load_table(self._phase_path(earlier)) if number > 0 else None
-        held = without_prefix("table", stored)
-        if held:
+        previous = self._read_table(self._phase_path(earlier)) if number > 0 else None
+        if "width" in stored:
             table = self.method.start(replace(self.context, record=ignore), phase, previous)
             if stored["width"][0] != table.shape.width:
                 raise RunError(
                     f"{self.folder / CHECKPOINT}: made with column blocks of {stored['width'][0]}, this version uses "
                     f"{table.shape.width}; finish the run with the version that began it, or start it anew"
                 )
-            table.load(held)
+            table.load(take_state(self._table_path(), without_prefix("table", stored), table.shape))
             self.method.load(without_prefix("method", stored))  # again: start may have begun it afresh
             return table
         table = self.method.start(self.context, phase, previous)
@@ -192,7 +200,7 @@ class Loop:
             bar.advance(1, note or f"loss {loss:.4f}")
             if ended:  # before a stop: a checkpoint would not know that the method had ended the phase
                 return
-            if signals.requested is not None:
+            if self.processes.any(signals.requested is not None):
                 self._save(table)
                 raise StopRequested(signals.requested)
 
@@ -272,18 +280,27 @@ class Loop:
     def _phase_path(self, number: int) -> Path:
         return self.folder / f"phase-{number}.safetensors"
 
+    def _table_path(self) -> Path:
+        """What the files of a checkpoint's blocks are named after, where several processes write them."""
+        return self.folder / f"table-{self.state.steps}.safetensors"
+
+    def _read_table(self, path: Path) -> Table:
+        return load_table(path, self.processes)
+
     def _save(self, table: Table | None) -> None:
         """Write a checkpoint; without a table between two phases, where the finished phase has its own file."""
         arrays = with_prefix("method", self.method.state())
         if table is not None:
-            arrays |= with_prefix("table", table.state()) | {"width": np.array([table.shape.width])}
+            arrays |= with_prefix("table", put_state(self._table_path(), table.state(), table.shape))
+            arrays |= {"width": np.array([table.shape.width])}
             self._note_ledger()
-        write_arrays(
-            self.folder / CHECKPOINT, arrays, _identity(self.config) | {"loop": self.state.as_json()}
-        )
-        for path in self.folder.glob("best-*.safetensors"):  # only now may what the old checkpoint named go
-            if path != self._best_path():
-                path.unlink()
+        state = _identity(self.config) | {"loop": self.state.as_json()}
+        write_once(self.folder / CHECKPOINT, arrays, state, self.processes)
+        if self.processes.first:  # only now may what the old checkpoint named go
+            in_use = self._best_path().stem, self._table_path().stem if table is not None else ""
+            for path in (*self.folder.glob("best-*.safetensors"), *self.folder.glob("table-*.safetensors")):
+                if path.name.split(".")[0] not in in_use:
+                    path.unlink()
 
     def _load(self) -> Arrays:
         path = self.folder / CHECKPOINT

@@ -6,22 +6,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from sparserec.data import ReadReport, Source, Split
-from sparserec.errors import DataError
-from sparserec.evaluation import Evaluation, evaluate
+from sparserec.distributed import ALONE, Processes
+from sparserec.errors import DataError, SettingError
+from sparserec.evaluation import Evaluation
 from sparserec.exploration import StoredFactors, cached_path, factorise
 from sparserec.graph import Adjacency, by_degree, by_group
 from sparserec.memory import PhasePeaks
-from sparserec.methods import Context, Method, make_method
+from sparserec.methods import METHODS, Context, Method, make_method
 from sparserec.recommenders import History, Recommender, graph_of, make_recommender
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
-from sparserec.training.start import Start
+from sparserec.training.start import Everything, Start
 from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
 from sparserec.training.temperature import choose_temperature
-from sparserec.vectors import evaluate_test, propagate_all
+from sparserec.vectors import evaluate_part, evaluate_test, propagate_all
 
 
 @dataclass(frozen=True)
@@ -46,15 +46,10 @@ class Prepared:
 
     def validate(self, table: Table, also_at: tuple[int, ...] = ()) -> Evaluation:
         """Metrics on the validation part, at more list lengths if asked; test items play no role."""
-        vectors = torch.from_numpy(propagate_all(self.recommender, self.graph, table))
+        vectors, split = propagate_all(self.recommender, self.graph, table), self.split
         users, items = vectors[: self.graph.n_users], vectors[self.graph.n_users :]
-
-        def user_vectors(ids: np.ndarray) -> torch.Tensor:
-            return users[torch.from_numpy(ids).long()]
-
-        split, width = self.split, table.shape.width
         ks = tuple(sorted({*self.config.ks, *(k for k in also_at if k <= len(items))}))
-        return evaluate(user_vectors, items, split.train, split.valid, ks=ks, width=width)
+        return evaluate_part(users, items, table.shape, split.train, split.valid, (), ks)
 
     def test(self, table: Table) -> Evaluation:
         """Metrics on the test part, validation items masked as well."""
@@ -67,16 +62,18 @@ def prepare_run(
     start: Start | None = None,
     peaks: PhasePeaks | None = None,
     quiet: bool = True,
+    processes: Processes = ALONE,
 ) -> Prepared:
     """Split the data, build the graph and what the method needs."""
     start, peaks = start or Start(), peaks or PhasePeaks()
     recommender = make_recommender(config.base, config.base_settings)
     method = start.applied_to(make_method(config.method, config.method_settings))
+    _check_processes(config, method, recommender, start, processes)
     with peaks.phase("read"):
         source, split = start.split(source, config)
         _check_sizes(split, config)
     with peaks.phase("init"):
-        split, factors = number_nodes(split, config, method, quiet, start, recommender.user_rows)
+        split, factors = number_nodes(split, config, method, quiet, start, recommender.user_rows, processes)
         graph = graph_of(recommender, split.train)
         sampler = make_sampler(recommender, split.train, config.recipe, config.seed)
         recommender, temperatures = _with_temperature(recommender, split, graph, config.seed)
@@ -92,7 +89,9 @@ def prepare_run(
         explorations=config.recipe.explorations,
         explore_every=config.recipe.explore_every,
         user_rows=recommender.user_rows,
+        processes=processes,
     )
+    context.shape()  # more processes than blocks are refused here, before anything is written
     return Prepared(config, source.report, split, graph, recommender, method, context, sampler, temperatures)
 
 
@@ -114,6 +113,7 @@ def number_nodes(
     quiet: bool,
     start: Start,
     user_rows: bool = True,
+    processes: Processes = ALONE,
 ) -> tuple[Split, StoredFactors | None]:
     """Number users and items for locality: by their strongest factor when there is a factorisation, else by degree.
 
@@ -125,6 +125,9 @@ def number_nodes(
     if not method.wants_factors:
         return split.relabel(*by_degree(split.train)), None
     asked = split.train, config.dim, method.wants_factors, config.seed
+    if not processes.alone:  # made once, and the same for all: what follows is then found in the cache
+        processes.decide(lambda: factorise(*asked, quiet).rank)
+        processes.share_file(cached_path(*asked))
     factors = factorise(*asked, quiet)
     users, items = by_group(split.train, factors.strongest(split.n_users + split.n_items, split.n_users))
     order = np.concatenate([users, items + split.n_users]).astype(np.int32)
@@ -135,6 +138,26 @@ def number_nodes(
 
 def _initial(recommender: Recommender, split: Split, seed: int) -> Callable:
     return lambda dim: recommender.initial(seed, split.n_users, split.n_items, dim)
+
+
+def _check_processes(
+    config: RunConfig, method: Method, recommender: Recommender, start: Start, processes: Processes
+) -> None:
+    """Refuse what only one process can train."""
+    if processes.alone:
+        return
+    if not recommender.user_rows:
+        raise SettingError(f"base {config.base} is trained by one process; start it without torchrun")
+    if not method.shardable:
+        known = [name for name in METHODS if make_method(name).shardable]
+        raise SettingError(
+            f"method {config.method}, as it is set, keeps something that several processes cannot share; start it "
+            f"without torchrun, or train one of {', '.join(known)}"
+        )
+    if type(start) not in (Start, Everything):
+        raise SettingError(
+            "a training that goes on from a finished run has one process; start it without torchrun"
+        )
 
 
 def _check_sizes(split: Split, config: RunConfig) -> None:

@@ -1,15 +1,27 @@
-"""One training step: propagate the batch's rows block by block, take the loss, send the gradient back."""
+"""One training step: propagate the batch's rows block by block, take the loss, send the gradient back.
+
+Where several processes train, each propagates the blocks it holds; they meet between the filter and the loss, where
+scores of blocks, or columns of the batch's rows, are gathered.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import torch
 
 from sparserec.data import Batch
 from sparserec.graph import Adjacency, Backend, ColumnFilter, decay_gradient, drop_entries
-from sparserec.recommenders import GraphRecommender, Loss, Perturbation, RowBatch, rows_of
+from sparserec.recommenders import (
+    Gather,
+    GraphRecommender,
+    Loss,
+    Perturbation,
+    RowBatch,
+    all_at_hand,
+    rows_of,
+)
 from sparserec.table import Ledger, Table, Update
 
 
@@ -36,7 +48,7 @@ class Stepper:
     def run(self, batch: Batch, step: int, learning_rate: float) -> float:
         """Update the table with one batch; returns the loss before the update, regulariser included."""
         graph, table, filters = self.graph, self.table, self.filter
-        rows = rows_of(batch, graph.n_users, graph.n_items, table.shape.width)
+        rows = rows_of(batch, graph.n_users, graph.n_items, table.shape.width, self._gather)
         self.largest_rows = max(self.largest_rows, len(rows.rows))
         own_loss = table.begin_step(rows.rows, rows.counts)
         change = self.recommender.perturb(self.seed, step, graph, table.shape.dim)
@@ -46,32 +58,44 @@ class Stepper:
         row_decay[rows.rows] += loss.ego_decay * rows.counts
         penalty = table.ego_penalty(row_decay) if loss.ego_decay or self.weight_decay else 0.0
         update = Update(step, learning_rate, row_decay, change.dropout)
-        everywhere = None
-        for block, (start, width) in enumerate(table.shape.blocks):
+        everywhere, parts = None, []
+        for block, (start, width) in enumerate(table.shape.local_blocks):
             if loss.output_decay:
                 everywhere, part = self._output_decay(block, change, loss.output_decay)
-                penalty += part
+                parts.append(part)
             row_gradients = [gradient[:, start : start + width] for gradient in loss.gradients]
             table.receive(block, filters.adjoint(width, row_gradients, everywhere), update)
         table.finish_step(update)
+        penalty += table.shape.sum_over_blocks(parts) if parts else 0.0
         return loss.value + penalty + own_loss
 
     def _loss(self, rows: RowBatch, change: Perturbation, step: int) -> Loss:
         """Forward pass on the batch's rows, the loss, and its gradient on the outputs before their dropout."""
-        table, filters, shape = self.table, self.filter, (len(rows.rows), self.table.shape.dim)
+        table, filters, shape = self.table, self.filter, self.table.shape
         number = torch.empty(0, dtype=self.dtype).numpy().dtype
-        outputs = [np.empty(shape, number) for _ in filters.taps]
-        for block, (start, width) in enumerate(table.shape.blocks):
+        outputs = [np.empty((len(rows.rows), shape.columns), number) for _ in filters.taps]
+        for block, (start, width) in enumerate(shape.local_blocks):
             table.fill(block, filters.input(width), change.dropout)
-            filters.forward(width, [out[:, start : start + width] for out in outputs], change.noise, start)
+            parts = [out[:, start : start + width] for out in outputs]
+            filters.forward(width, parts, change.noise, shape.first_column + start)
         mask = change.output_dropout
         if mask.rate:
-            drop_entries(outputs[0], rows.rows, mask.key, mask.rate)
+            drop_entries(outputs[0], rows.rows, mask.key, mask.rate, shape.first_column)
         filters.end_forward()
-        loss = self.recommender.loss(outputs, rows, self.seed, step)
+        if not self.recommender.whole_rows:
+            loss = self.recommender.loss(outputs, rows, self.seed, step)
+        else:
+            loss = self.recommender.loss([shape.whole_rows(out) for out in outputs], rows, self.seed, step)
+            here = slice(shape.first_column, shape.first_column + shape.columns)
+            loss = replace(loss, gradients=[gradient[:, here] for gradient in loss.gradients])
         if mask.rate:
-            drop_entries(loss.gradients[0], rows.rows, mask.key, mask.rate)
+            drop_entries(loss.gradients[0], rows.rows, mask.key, mask.rate, shape.first_column)
         return loss
+
+    @property
+    def _gather(self) -> Gather:
+        """How the loss comes to what other processes hold: by scores of their blocks, or it has all columns anyway."""
+        return all_at_hand if self.recommender.whole_rows else self.table.shape.gather
 
     def _output_decay(self, block: int, change: Perturbation, decay: float) -> tuple[np.ndarray, float]:
         """Gradient and value of `decay` times half the squared outputs of all nodes, for one block.
@@ -90,7 +114,9 @@ class Stepper:
 
     def ledger(self) -> Ledger:
         """Bytes of a step by role, the table's included."""
-        rows = 2 * len(self.filter.taps) * self.largest_rows * self.table.shape.dim * 4
+        shape = self.table.shape
+        columns = shape.dim if self.recommender.whole_rows else shape.columns
+        rows = 2 * len(self.filter.taps) * self.largest_rows * columns * 4
         return {
             **self.table.ledger(),
             "scratch": self.filter.nbytes + (0 if self._spare is None else self._spare.nbytes),

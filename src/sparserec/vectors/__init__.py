@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from sparserec.vectors.quality import (
         default_export_quality,
         encoded_quality,
+        evaluate_part,
         evaluate_test,
         made_quality,
         new_user_quality,
@@ -42,6 +43,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "quality": (
             "default_export_quality",
             "encoded_quality",
+            "evaluate_part",
             "evaluate_test",
             "made_quality",
             "new_user_quality",

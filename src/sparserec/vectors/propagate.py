@@ -53,7 +53,9 @@ def unit_rows(table: Table) -> np.ndarray:
 def propagate_all(
     recommender: Recommender, graph: Adjacency, table: Table, backend: Backend = "auto"
 ) -> np.ndarray:
-    """Output vectors of all nodes without noise or dropout, shape (nodes, dim): what scores are made from."""
+    """Output vectors of all nodes without noise or dropout, shape (nodes, columns held here): what scores are
+    made from.
+    """
     if not recommender.user_rows:
         made = make_vectors(recommender, graph, table)
         return np.concatenate([made.users, made.items])
@@ -63,11 +65,11 @@ def propagate_all(
 def _filtered(
     graph: Adjacency, taps: Sequence[Tap], table: Table, backend: Backend = "auto"
 ) -> list[np.ndarray]:
-    """Outputs of all nodes by these taps, shape (nodes, dim) each, a column block at a time."""
+    """Outputs of all nodes by these taps, shape (nodes, columns held here) each, a column block at a time."""
     filters = ColumnFilter(graph, taps, table.shape.width, backend)
     filters.begin(None)
-    whole = [np.empty((graph.n_nodes, table.shape.dim), np.float32) for _ in taps]
-    for block, (start, width) in enumerate(table.shape.blocks):
+    whole = [np.empty((graph.n_nodes, table.shape.columns), np.float32) for _ in taps]
+    for block, (start, width) in enumerate(table.shape.local_blocks):
         table.fill(block, filters.input(width), EntryDropout())
         filters.forward(width, [out[:, start : start + width] for out in whole])
     return whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sparserec.data import Interactions, Split
 from sparserec.evaluation import Evaluation, evaluate, per_user
 from sparserec.graph import Adjacency
 from sparserec.recommenders import Recommender
-from sparserec.table import Table
+from sparserec.table import Shape, Table
 from sparserec.vectors.encoding import DEFAULT, EncodedVectors, Encoding, encode
 from sparserec.vectors.fold_in import FoldIn, given_history, user_history
 from sparserec.vectors.neighbours import EncodedLists, top_of_lists, weighted_history
@@ -175,17 +176,23 @@ def evaluate_test(
     else:
         made = make_vectors(recommender, graph, table)
         users, items = made.folding.users(split.given), made.items
-    rows = torch.from_numpy(users)
+    return evaluate_part(users, items, table.shape, split.train, split.test, split.known_at_test, ks)
+
+
+def evaluate_part(
+    users: np.ndarray,
+    items: np.ndarray,
+    shape: Shape,
+    train: Interactions,
+    truth: Interactions,
+    also_seen: Sequence[Interactions],
+    ks: tuple[int, ...],
+) -> Evaluation:
+    """Metrics on a part of a split, from vectors of all users and items in the columns held here."""
 
     def user_vectors(ids: np.ndarray) -> torch.Tensor:
-        return rows[torch.from_numpy(ids).long()]
+        return torch.from_numpy(shape.whole_rows(users[ids]))
 
-    return evaluate(
-        user_vectors,
-        torch.from_numpy(items),
-        split.train,
-        split.test,
-        split.known_at_test,
-        ks,
-        width=table.shape.width,
-    )
+    whole = torch.from_numpy(shape.whole_rows(items))
+    parts = train, truth, also_seen
+    return evaluate(user_vectors, whole, *parts, ks=ks, width=shape.width, processes=shape.processes)

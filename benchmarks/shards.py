@@ -1,0 +1,111 @@
+"""Steps of one or several processes: seconds, resident memory, and bytes sent against the formula. Prints a JSON line.
+
+    python benchmarks/shards.py world --threads 2
+    torchrun --nproc-per-node 2 benchmarks/shards.py world --threads 1
+
+The data is whatever `sparserec train` takes. `sent` is what a process hands to the network in a step, `expected` the
+formula of docs/guide/more-than-one-machine.md, `loopback` what the kernel counts on `lo` over all processes of one
+machine (Linux), headers and whatever else uses it included. Processor time is of the first process: beside other work
+on the machine it says more than seconds do.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import time
+from pathlib import Path
+
+from sparserec.data import resolve
+from sparserec.distributed import Processes, started_processes
+from sparserec.memory import PeakMeter, resident_bytes, return_large_blocks
+from sparserec.methods import Phase
+from sparserec.process import use_threads
+from sparserec.training import Prepared, RunConfig, prepare_run
+
+LOOPBACK = Path("/sys/class/net/lo/statistics/tx_bytes")
+WARM_UP = 2
+
+
+def expected_bytes(prepared: Prepared, rows: int) -> int:
+    """What a process sends in a step by the formula: scores of two pairs per triple and block, or whole rows."""
+    shape, base, batch = prepared.context.shape(), prepared.recommender, prepared.config.recipe.batch_size
+    others, held = shape.processes.count - 1, -(-shape.n_blocks // shape.processes.count)
+    if getattr(base, "whole_rows", False):
+        return others * 4 * len(base.taps) * rows * held * shape.width
+    return others * held * (2 * 4 * batch + 8)  # and a part of the penalty
+
+
+def measure(arguments: argparse.Namespace, processes: Processes) -> dict[str, object]:
+    """Prepare as a run does, train some steps, and say what they took."""
+    return_large_blocks()
+    before = resident_bytes()
+    config = RunConfig.model_validate(
+        {
+            "base": arguments.base,
+            "method": arguments.method,
+            "method_settings": {"init": "uniform"} if arguments.method == "sparserec" else {},
+            "dim": arguments.dim,
+            "density": arguments.density,
+            "recipe": {"batch_size": arguments.batch},
+        }
+    )
+    prepared = prepare_run(config, resolve(arguments.data, arguments.data_dir), processes=processes)
+    table = prepared.method.start(prepared.context, Phase("train", 1), None)
+    stepper, seconds, busy = prepared.stepper(table), [], []
+    with PeakMeter() as meter:
+        for step in range(arguments.steps + WARM_UP):
+            if step == WARM_UP:
+                processes.wait()
+                sent, loopback = processes.sent, _loopback()
+            began, worked = time.perf_counter(), time.process_time()
+            stepper.run(prepared.sampler.batch(0, step), step + 1, 0.01)
+            seconds.append(time.perf_counter() - began)
+            busy.append(time.process_time() - worked)
+        processes.wait()
+    rows = getattr(stepper, "largest_rows", 0)
+    return {
+        "processes": processes.count,
+        "threads": arguments.threads,
+        "base": arguments.base,
+        "method": arguments.method,
+        "nodes": prepared.graph.n_nodes,
+        "interactions": len(prepared.split.train),
+        "step_seconds": round(statistics.median(seconds[WARM_UP:]), 4),
+        "processor_seconds": round(statistics.median(busy[WARM_UP:]), 4),
+        "sent": (processes.sent - sent) // arguments.steps,
+        "expected": expected_bytes(prepared, rows) if processes.count > 1 else 0,
+        "loopback": (_loopback() - loopback) // arguments.steps,
+        "peak_mb": round((meter.peak - before) / 1e6, 1),
+        "ledger_mb": {role: round(size / 1e6, 2) for role, size in stepper.ledger().items()},
+    }
+
+
+def _loopback() -> int:
+    return int(LOOPBACK.read_text()) if LOOPBACK.exists() else 0
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", nargs="?", default="world")
+    parser.add_argument("--data-dir")
+    parser.add_argument("--base", default="lightgcn")
+    parser.add_argument("--method", default="sparserec")
+    parser.add_argument("--dim", type=int, default=128)
+    parser.add_argument("--density", type=float, default=0.125)
+    parser.add_argument("--batch", type=int, default=8000)
+    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("--threads", type=int, default=1)
+    arguments = parser.parse_args()
+    use_threads(arguments.threads)
+    with started_processes() as processes:
+        found = measure(arguments, processes)
+    if processes.first:
+        print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()
