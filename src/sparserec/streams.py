@@ -12,6 +12,7 @@ DRAWN_ITEMS = 2  # negatives and users of a step; before the seed
 USER_ORDER = 3  # of an epoch in batches of users; before the seed
 SPLIT = 0x5EED5  # which interactions are train, validation and test; before the seed
 SPLIT_USERS = 0x5EED6  # users held out whole; before the seed
+SPLIT_MEASURED = 0x5EED7  # users of whom something is held out; before the seed
 
 INITIAL = 1  # values a table begins with
 CANDIDATES = 2  # rows whose inactive entries are watched

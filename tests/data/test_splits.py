@@ -47,6 +47,27 @@ def test_resplit_is_a_partition_that_leaves_train_to_everyone(counts, seed):
     assert again.hash == split.hash and pairs(again.test) == parts[2]
 
 
+def test_of_some_users_only_something_is_held_out():
+    """They are cut as ever; of all others everything is trained on, and nobody without a test part is chosen."""
+    counts = [2] * 20 + [10] * 30
+    source = source_of(counts, timestamps=np.arange(340))
+    for protocol in ("resplit", "temporal"):
+        all_users = split_interactions(source, protocol, 3)
+        some = split_interactions(source, protocol, 3, held_out_users=4)
+        chosen = np.unique(some.test.users)
+        assert len(chosen) == 4 and chosen.min() >= 20
+        for part in ("valid", "test"):
+            whole = getattr(all_users, part)
+            assert pairs(getattr(some, part)) == pairs(whole.select(np.isin(whole.users, chosen)))
+        parts = [pairs(part) for part in (some.train, some.valid, some.test)]
+        assert set.union(*parts) == pairs(source.train) and sum(map(len, parts)) == len(source.train)
+    assert len(split_interactions(source, "resplit", 3, held_out_users=99).test) == len(
+        split_interactions(source, "resplit", 3).test
+    )
+    with pytest.raises(ProtocolError, match="held_out_users is for the protocols resplit and temporal"):
+        split_interactions(source, "new-users", held_out_users=4)
+
+
 def test_resplit_merges_the_parts_and_the_seed_matters():
     source = with_own_test([20] * 10, [5] * 10)
     first, second = (split_interactions(source, "resplit", seed) for seed in (0, 1))

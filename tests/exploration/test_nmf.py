@@ -78,3 +78,17 @@ def test_a_child_that_fails_is_a_training_error_and_leaves_nothing(own_cache: Pa
     with pytest.raises(TrainingError, match=r"NMF child process failed \(ZeroDivisionError.*init=uniform"):
         factorise(planted(), 0, 5, seed=1)
     assert list((own_cache / "nmf").iterdir()) == []
+
+
+def test_of_many_users_a_sample_is_factorised_and_the_others_follow() -> None:
+    """The items' factor of some users places all users in their group, those outside the sample too."""
+    train = planted()
+    found = factorise(train, GROUPS, 30, seed=1, most_users=12)
+    strongest = found.strongest(train.n_users + train.n_items, train.n_users)
+    users, items = strongest[: train.n_users], strongest[train.n_users :]
+    for group in range(GROUPS):
+        assert len(set(users[group::GROUPS]) | set(items[group::GROUPS])) == 1
+    assert len(set(users)) == GROUPS
+    assert np.bincount(found.rows[found.rows < train.n_users]).tolist() == [1] * train.n_users, (
+        "a row's largest"
+    )

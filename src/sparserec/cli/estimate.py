@@ -66,7 +66,8 @@ def _sizes(
 
     users, items, interactions = given
     if users and items and interactions:
-        return Sizes.of_counts(users, items, {"train": interactions}, settings.protocol)
+        measured = settings.held_out_users
+        return Sizes.of_counts(users, items, {"train": interactions}, settings.protocol, measured=measured)
     if any(given):
         raise SettingError("give --users, --items and --interactions together, or the data")
     known = (
@@ -76,7 +77,8 @@ def _sizes(
     )
     if known is not None:
         return known
-    return Sizes.of_source(resolve(settings.data, data_dir=data_dir, **settings.read), settings.protocol)
+    source = resolve(settings.data, data_dir=data_dir, **settings.read)
+    return Sizes.of_source(source, settings.protocol, settings.held_out_users)
 
 
 def _print(sizes: Sizes, found: list[Estimate], note: str | None, free: int | None) -> None:

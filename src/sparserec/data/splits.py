@@ -81,32 +81,46 @@ class Split:
         return Split(train, valid, test, self.protocol, self.seed, self.hash, given)
 
 
-def split_interactions(source: Source, protocol: str, seed: int = 0) -> Split:
-    """Split by a named protocol. The same source, protocol and seed give the same split on every machine."""
+def split_interactions(
+    source: Source, protocol: str, seed: int = 0, held_out_users: int | None = None
+) -> Split:
+    """Split by a named protocol. The same source, protocol and seed give the same split on every machine.
+
+    With `held_out_users` only so many users, drawn at random, have anything held out: enough to measure a large log by.
+    """
     if protocol not in PROTOCOLS:
         raise ProtocolError(f"unknown split protocol {protocol!r}; known: {', '.join(PROTOCOLS)}")
     if seed < 0:
         raise ProtocolError(f"the split seed must not be negative (got {seed})")
-    train, valid, test, *given = PROTOCOLS[protocol](source, seed)
+    if held_out_users is None:
+        train, valid, test, *given = PROTOCOLS[protocol](source, seed)
+    elif protocol in SAMPLING:
+        train, valid, test, *given = SAMPLING[protocol](source, seed, held_out_users)
+    else:
+        raise ProtocolError(
+            f"held_out_users is for the protocols {' and '.join(SAMPLING)}: with {protocol!r} files or whole "
+            "users are held out"
+        )
     if len(train) == 0:
         raise ProtocolError(f"protocol {protocol!r} leaves no training interactions; the data has too few")
     return Split.of(train, valid, test, protocol, seed, *given)
 
 
-def _resplit(source: Source, seed: int) -> Parts:
+def _resplit(source: Source, seed: int, users: int | None = None) -> Parts:
     """Merge all parts and split each user's interactions at random, 70/10/20."""
     merged = source.merged()
-    return _cut(merged, _random_rank(merged, seed))
+    return _cut(merged, _random_rank(merged, seed), users, seed)
 
 
-def _temporal(source: Source, seed: int) -> Parts:
+def _temporal(source: Source, seed: int, users: int | None = None) -> Parts:
     """Merge all parts; each user's last 20 % by time are the test set, the 10 % before them validation."""
     merged = source.merged()
     if merged.timestamps is None:
         raise ProtocolError(
             "protocol 'temporal' needs a timestamp column in every file; name it with `time_col`"
         )
-    return _cut(merged, _rank_within_user(merged, np.lexsort((merged.timestamps, merged.users))))
+    rank = _rank_within_user(merged, np.lexsort((merged.timestamps, merged.users)))
+    return _cut(merged, rank, users, seed)
 
 
 def _public(source: Source, seed: int) -> Parts:
@@ -165,6 +179,8 @@ PROTOCOLS: dict[str, Callable[[Source, int], Parts]] = {
     "files": _files,
     "new-users": _new_users,
 }
+SAMPLING: dict[str, Callable[[Source, int, int], Parts]] = {"resplit": _resplit, "temporal": _temporal}
+"""Protocols that can hold out something of some users only."""
 
 
 def train_share(protocol: str, parts: dict[str, int]) -> float:
@@ -210,14 +226,19 @@ def _nothing(like: Interactions) -> Interactions:
     return like.select(np.zeros(len(like), bool))
 
 
-def _cut(whole: Interactions, rank: np.ndarray) -> Parts:
+def _cut(whole: Interactions, rank: np.ndarray, held_out_users: int | None, seed: int) -> Parts:
     """First 70 % of each user by rank to train, 10 % to validation, 20 % to test.
 
-    Test is a fifth and validation a tenth of a user's count, each rounded half up, so train keeps at least one.
+    Test is a fifth and validation a tenth of a user's count, each rounded half up, so train keeps at least one. Of
+    users beyond `held_out_users` drawn ones everything is train.
     """
     counts = whole.user_counts()
     first_test = counts - _of(TEST, counts)
     first_valid = first_test - _of(VALID, counts)
+    if held_out_users is not None:
+        measurable = np.flatnonzero(first_test < counts)
+        others = ~_drawn(measurable, len(counts), held_out_users, streams.SPLIT_MEASURED, seed)
+        first_test[others] = first_valid[others] = counts[others]
     in_train = rank < first_valid[whole.users]
     in_test = rank >= first_test[whole.users]
     return whole.select(in_train), whole.select(~in_train & ~in_test), whole.select(in_test)
@@ -226,9 +247,14 @@ def _cut(whole: Interactions, rank: np.ndarray) -> Parts:
 def _some_users(counts: np.ndarray, seed: int) -> np.ndarray:
     """Marks a tenth of the users who have interactions, rounded half up and at least one, drawn at random."""
     users = np.flatnonzero(counts)
-    raw = np.random.PCG64(np.random.SeedSequence([streams.SPLIT_USERS, seed])).random_raw(len(users))
-    chosen = np.zeros(len(counts), bool)
-    chosen[users[np.argsort(raw, kind="stable")[: new_users(len(users))]]] = True
+    return _drawn(users, len(counts), new_users(len(users)), streams.SPLIT_USERS, seed)
+
+
+def _drawn(users: np.ndarray, n_users: int, count: int, stream: int, seed: int) -> np.ndarray:
+    """Marks `count` of these users, drawn at random."""
+    raw = np.random.PCG64(np.random.SeedSequence([stream, seed])).random_raw(len(users))
+    chosen = np.zeros(n_users, bool)
+    chosen[users[np.argsort(raw, kind="stable")[:count]]] = True
     return chosen
 
 

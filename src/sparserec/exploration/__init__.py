@@ -6,7 +6,14 @@ from sparserec.exploration.even_rows import deal_entries, even_support, exchange
 from sparserec.exploration.growth import Growth, LargestScores, RandomGrowth
 from sparserec.exploration.init import active_target, nmf_support, positions_per_block, uniform_support
 from sparserec.exploration.masked import prune_and_regrow_masked
-from sparserec.exploration.nmf import Factors, NmfInfo, StoredFactors, cached_path, factorise
+from sparserec.exploration.nmf import (
+    SAMPLED_USERS,
+    Factors,
+    NmfInfo,
+    StoredFactors,
+    cached_path,
+    factorise,
+)
 from sparserec.exploration.one_shot import fill_uniformly, largest_row_minimum, largest_support
 from sparserec.exploration.prune_and_regrow import (
     Exploration,
@@ -21,6 +28,7 @@ from sparserec.exploration.schedule import cosine_drop_fraction, explores_after,
 from sparserec.exploration.select import Scope, mark_largest, mark_smallest
 
 __all__ = [
+    "SAMPLED_USERS",
     "CountScale",
     "Exploration",
     "Factors",

@@ -23,6 +23,9 @@ from sparserec.errors import TrainingError
 from sparserec.files import cache_folder, replacing
 from sparserec.progress import progress
 
+SAMPLED_USERS = 100_000
+"""Beyond so many users a sample of them is factorised, and the others follow with the items' factor fixed."""
+
 
 @dataclass(frozen=True)
 class NmfInfo:
@@ -99,7 +102,14 @@ class StoredFactors:
         return factors.of_items(self.skipped_users) if self.skipped_users else factors
 
 
-def factorise(train: Interactions, rank: int, iterations: int, seed: int, quiet: bool = True) -> Factors:
+def factorise(
+    train: Interactions,
+    rank: int,
+    iterations: int,
+    seed: int,
+    quiet: bool = True,
+    most_users: int = SAMPLED_USERS,
+) -> Factors:
     """Factors of the train matrix, from the cache or a child process.
 
     The cache key is the hash of the numbered pairs: the same data in another numbering is another factorisation.
@@ -109,7 +119,7 @@ def factorise(train: Interactions, rank: int, iterations: int, seed: int, quiet:
         with suppress(OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):  # damaged: made again
             return _read(path, rank, cached=True)
     with replacing(path) as temporary:
-        _run_child(train, rank, iterations, seed, temporary, quiet)
+        _run_child(train, (rank, iterations, seed, most_users), temporary, quiet)
     return _read(path, rank, cached=False)
 
 
@@ -133,12 +143,13 @@ def _numbered_hash(train: Interactions) -> str:
     return digest.hexdigest()[:24]
 
 
-def _run_child(train: Interactions, rank: int, iterations: int, seed: int, out: Path, quiet: bool) -> None:
+def _run_child(train: Interactions, asked: tuple[int, int, int, int], out: Path, quiet: bool) -> None:
+    """`asked`: rank, iterations, seed, and the most users to factorise at once."""
     with tempfile.TemporaryDirectory() as folder:
         pairs = Path(folder) / "pairs.npz"
         np.savez(pairs, users=train.users, items=train.items, shape=np.array([train.n_users, train.n_items]))
         command = [sys.executable, "-m", "sparserec.nmf_child"]
-        command += [str(pairs), str(out), str(rank), str(iterations), str(seed)]
+        command += [str(pairs), str(out), *map(str, asked)]
         # The descent itself runs on one thread; more would only wait for each other in its small products.
         environment = os.environ | {
             "OMP_NUM_THREADS": "1",
@@ -152,7 +163,7 @@ def _run_child(train: Interactions, rank: int, iterations: int, seed: int, out: 
             subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
             ) as child,
-            progress("factorising (NMF)", iterations, quiet) as bar,
+            progress("factorising (NMF)", asked[1], quiet) as bar,
         ):
             assert child.stdout is not None
             for line in child.stdout:

@@ -105,7 +105,7 @@ def limit_nmf(config: RunConfig, sizes: Sizes, limit: float = MOST_NMF_WORK) -> 
     user gave stands.
     """
     wanted = make_method(config.method, config.method_settings).wants_factors
-    work = sizes.nodes * config.dim**2 / 1e9
+    work = sizes.factorised_nodes * config.dim**2 / 1e9
     if not wanted or "nmf_iterations" in config.method_settings or not limit or wanted * work <= limit:
         return config, None
     iterations = max(FEWEST_ITERATIONS, int(limit / work))

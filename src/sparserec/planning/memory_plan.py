@@ -70,8 +70,8 @@ def graph_bytes(sizes: Sizes, base: Recommender) -> int:
 
 
 def nmf_bytes(sizes: Sizes, rank: int) -> int:
-    """The child process: matrix (twice while it is built), factors and their copies, then the non-zeros written."""
-    factors = 4.0 * sizes.nodes * rank
+    """The child process: matrix and pairs, factors and their copies, then the non-zeros written."""
+    factors = 4.0 * sizes.factorised_nodes * rank
     non_zeros = 26 * NMF_DENSITY * sizes.nodes * rank
     return CHILD_BYTES + 28 * sizes.train + round(max(FACTOR_COPIES * factors, 2 * factors + non_zeros))
 

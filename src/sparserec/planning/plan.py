@@ -72,7 +72,7 @@ def plan_run(
     if options.budget is not None:
         config, choice, chosen = _choose(config, source, options.mode, options.budget)
         notes += chosen
-    sizes = Sizes.of_source(source, config.protocol)
+    sizes = Sizes.of_source(source, config.protocol, config.held_out_users)
     if factorises:
         config, shortened = limit_nmf(config, sizes, options.most_nmf_work)
         notes += [shortened] if shortened else []

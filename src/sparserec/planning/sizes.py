@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparserec.data import Interactions, Source, Split, find_named, new_users, train_share
+from sparserec.exploration import SAMPLED_USERS
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,11 @@ class Sizes:
     @property
     def interactions(self) -> int:
         return self.train + self.held_out
+
+    @property
+    def factorised_nodes(self) -> int:
+        """Users and items whose factors are descended to together: of very many users a sample."""
+        return min(self.users, SAMPLED_USERS) + self.items
 
     @property
     def ranked_users(self) -> int:
@@ -76,22 +82,30 @@ class Sizes:
         protocol: str,
         timed: bool = False,
         id_bytes: int | None = None,
+        measured: int | None = None,
     ) -> Sizes:
-        """Sizes before splitting, from how many interactions each part has and the shares of the protocol."""
+        """Sizes before splitting, from how many interactions each part has and the shares of the protocol.
+
+        With `measured` something is held out of so many users only.
+        """
         total = sum(parts.values())
         train = round(train_share(protocol, parts) * total)
         new = new_users(users) if protocol == "new-users" else 0
         ids = 8 * (users + items) if id_bytes is None else id_bytes
+        if measured is not None and measured < users:
+            held_out = round((total - train) * measured / users)
+            return cls(users, items, total - held_out, held_out, timed, ids, measured)
         return cls(
             users, items, train, total - train, timed, ids, max(users - new, new) if new else None, new
         )
 
     @classmethod
-    def of_source(cls, source: Source, protocol: str) -> Sizes:
+    def of_source(cls, source: Source, protocol: str, measured: int | None = None) -> Sizes:
         """Sizes of data that was read and is not split yet."""
         train, parts = source.train, {name: len(part) for name, part in source.parts.items()}
         timed = train.timestamps is not None
-        return cls.of_counts(train.n_users, train.n_items, parts, protocol, timed, _id_bytes(train))
+        sizes = train.n_users, train.n_items, parts
+        return cls.of_counts(*sizes, protocol, timed, _id_bytes(train), measured)
 
     @classmethod
     def of_named(cls, name: str, protocol: str) -> Sizes | None:

@@ -145,9 +145,10 @@ def nmf_seconds(sizes: Sizes, rank: int, iterations: int) -> float:
     import scipy.sparse
     from threadpoolctl import threadpool_limits
 
-    scale = max(1.0, sizes.nodes / min(max(NMF_WORK / rank**2, FEWEST_NMF_ROWS), MOST_NMF_ROWS))
-    shape = max(2, round(sizes.users / scale)), max(2, round(sizes.items / scale))
-    train = synthetic_train(*shape, max(2, round(sizes.train / scale)))
+    nodes, sampled = sizes.factorised_nodes, sizes.factorised_nodes - sizes.items
+    scale = max(1.0, nodes / min(max(NMF_WORK / rank**2, FEWEST_NMF_ROWS), MOST_NMF_ROWS))
+    shape = max(2, round(sampled / scale)), max(2, round(sizes.items / scale))
+    train = synthetic_train(*shape, max(2, round(sizes.train * sampled / sizes.users / scale)))
     ones = np.ones(len(train), np.float32)
     matrix = scipy.sparse.csr_matrix((ones, (train.users, train.items)), shape=shape)
     users, items = start_factors(shape, len(train), rank, 0)

@@ -23,6 +23,9 @@ class RunConfig(Settings):
     """How interactions become train, validation and test."""
     split_seed: int = 0
     """Seed of the split; the same for runs that are compared."""
+    held_out_users: int | None = Field(None, ge=1)
+    """Users of whom anything is held out for validation and test, drawn at random; of all others everything is trained
+    on. None: all users. Ranking all items for a million users takes longer than an epoch."""
     seed: int = 0
     """Seed of initial values, batches and exploration."""
     base: str = "lightgcn"
@@ -57,8 +60,8 @@ class RunConfig(Settings):
     def digest(self) -> str:
         """Hash of all settings, to tell whether a checkpoint belongs to them."""
         unused = {
-            name for name in ("start_from", "final") if not getattr(self, name)
-        }  # older runs had neither
+            name for name in ("start_from", "final", "held_out_users") if not getattr(self, name)
+        }  # older runs had none of them
         text = json.dumps(self.model_dump(mode="json", exclude=unused), sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

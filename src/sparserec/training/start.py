@@ -41,7 +41,8 @@ class Start:
 
     def split(self, source: Source, config: RunConfig) -> tuple[Source, Split]:
         """The split of the data, and the data with a note of what is different about it."""
-        return source, split_interactions(source, config.protocol, config.split_seed)
+        split = split_interactions(source, config.protocol, config.split_seed, config.held_out_users)
+        return source, split
 
     def order(self, train: Interactions) -> Order | None:
         """Users and items in the order to number them; None: as is best for this data."""
