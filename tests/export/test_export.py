@@ -15,7 +15,7 @@ from sparserec.classics import histories
 from sparserec.data import read_source
 from sparserec.errors import RunError, SettingError
 from sparserec.evaluation import top_items
-from sparserec.export import ExportOptions, export_run
+from sparserec.export import ExportOptions, draw_curve, export_run
 from sparserec.export.choose import Point, by_preference, possible_encodings, smallest_good
 from sparserec.recommenders import RECOMMENDERS, graph_of
 from sparserec.runs.train import train_run
@@ -141,6 +141,8 @@ def test_every_encoding_answers_as_measured(plain: Trained, tmp_path: Path, enco
     model = device.load(tmp_path / "m.srec")
     assert report.encoding["kind"] == encoding.kind and report.mode == model.profile.mode
     vectors = make_vectors(plain.recommender, plain.graph, plain.table)
+    card = model.card()
+    assert (card["base"] == "together") == (encoding.kind == "together") == ("test" not in card["card"])
     if encoding.kind == "neighbours":
         history_of = user_history(plain.graph)
         lists = Neighbours(vectors, encoding.keep).encode(encoding.keep, encoding.bits)
@@ -254,6 +256,8 @@ def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: 
     bound = export_run(plain, tmp_path / "b.srec", ExportOptions(budget=budget))
     assert {"together", "neighbours", "codes"} <= {row["kind"] for row in bound.curve}
     best = max(row["quality"]["folded"]["ndcg@20"] for row in bound.curve if row["bytes"] <= budget)
+    draw_curve(bound, tmp_path / "curve.png")
+    assert (tmp_path / "curve.png").stat().st_size > 1000
     assert (
         bound.quality["file"]["folded"]["ndcg@20"] >= 0.98 * best
     )  # chosen on the same users, items in another order

@@ -14,6 +14,8 @@ from sparserec.recommenders import History
 from sparserec.runs import Trained
 from sparserec.vectors import EncodedLists, EncodedVectors, Vectors
 
+TOGETHER = "together"
+
 
 def kept_items(run: Trained, min_users: int) -> np.ndarray:
     """Items that at least `min_users` users chose (rarer ones may hint at who they are), in the order of their ids.
@@ -37,19 +39,24 @@ def item_parts(
     info: ItemInfo | None,
     card: dict[str, Any],
 ) -> ModelParts:
-    """Mode `items`: vectors and degrees of the kept items; `neighbours`: lists in their place. No interaction list."""
-    base = run.recommender
+    """Mode `items`: vectors and degrees of the kept items; `neighbours`: lists in their place. No interaction list.
+
+    Lists of items chosen together hold nothing of the model, so neither its name nor its test results are with them.
+    """
+    base, name = run.recommender, run.config.base
     fold_in = FoldIn(exponent=base.settings.item_exponent) if isinstance(base, History) else None
     self_loops = base.self_loops
     tables: dict[str, Any]
     if isinstance(made, EncodedLists):
         if made.equal_weights:
-            fold_in, self_loops = FoldIn(exponent=0.0), False
+            fold_in, self_loops, name = FoldIn(exponent=0.0), False, TOGETHER
+            card = {key: value for key, value in card.items() if key not in ("density", "test")}
+            card["method"] = TOGETHER
         tables = {"mode": "neighbours", "lists": made.lists, "fold_in": fold_in or FoldIn()}
     else:
         tables = {"mode": "items", "score": made.score, "fold": made.fold, "fold_in": fold_in}
     return ModelParts(
-        base=run.config.base, weight=np.asarray(base.taps[0]), self_loops=self_loops, **tables,
+        base=name, weight=np.asarray(base.taps[0]), self_loops=self_loops, **tables,
         degree=run.split.train.item_counts()[items], users=run.split.n_users,
         item_ids=_ids(run.split.train.item_ids.take(items)), **_names(info, items), card=card,
     )  # fmt: skip

@@ -8,13 +8,15 @@ from sparserec.export.file import ExportReport
 from sparserec.plots import new_figure, save_figure
 from sparserec.vectors import KINDS
 
+COLOURS = ("#8a8a8a", "#b5532a", "#7a5ab5", "#2a6fb5", "#4d8f3a", "#c2185b")
+
 
 def draw_curve(report: ExportReport, path: Path) -> None:
     """NDCG@20 of folded-in users against file size, one line per encoding family, float and popularity as levels."""
     figure = new_figure(7, 4.4)
     axes = figure.add_subplot()
     families = sorted({(row["kind"], row["bits"], row["fold"]) for row in report.curve})
-    colours = dict(zip(KINDS, ("#8a8a8a", "#b5532a", "#7a5ab5", "#2a6fb5", "#4d8f3a")))
+    colours = dict(zip(KINDS, COLOURS, strict=True))
     for kind, bits, fold in families:
         rows = [row for row in report.curve if (row["kind"], row["bits"], row["fold"]) == (kind, bits, fold)]
         rows.sort(key=lambda row: row["bytes"])
