@@ -180,7 +180,7 @@ def onnx_file(run: Any, vectors: Any, other: Path) -> File:
 def list_files(folder: Path) -> Iterator[File]:
     """Lists of items with the settings that validation chose, of several lengths and bits."""
     from sparserec.classics import CLASSICS, histories
-    from sparserec.device import FoldIn, ModelParts, SparseRows, encode_rows
+    from sparserec.device import FoldInWeights, ModelParts, SparseRows, encode_rows
     from sparserec.runs.stored_split import load_split
     from sparserec.vectors import EncodedLists
 
@@ -197,7 +197,7 @@ def list_files(folder: Path) -> Iterator[File]:
             )
             parts = ModelParts(
                 mode="neighbours", base=name, weight=np.ones(1), lists=made.lists, users=split.n_users,
-                degree=split.train.item_counts(), fold_in=FoldIn(exponent=0.0, size_power=0.0),
+                degree=split.train.item_counts(), fold_in=FoldInWeights(exponent=0.0, size_power=0.0),
             )  # fmt: skip
             measure = by_lists(split, history, made.matrix(everything, split.n_items))
             yield File(curve, f"{length} neighbours, {bits} bits", bare_bytes(parts), measure, split)

@@ -14,7 +14,7 @@ from golden import toy_parts
 from malformed import Change, model_change, orr, poke, resize, retype, without
 from toy import BASES, Toy, item_tables, make_toy
 
-from sparserec.device import EncodedTable, FoldIn, ModelParts, encode_codes, encode_rows, model_bytes
+from sparserec.device import EncodedTable, FoldInWeights, ModelParts, encode_codes, encode_rows, model_bytes
 
 
 def added_golden() -> Iterator[tuple[str, bytes]]:
@@ -40,7 +40,7 @@ def added_malformed() -> Iterator[tuple[str, str, bytes]]:
             yield name, error, put_together(*lay_out(parts))
 
 
-def weighted(toy: Toy, mode: str, fold_in: FoldIn, **more: Any) -> ModelParts:
+def weighted(toy: Toy, mode: str, fold_in: FoldInWeights, **more: Any) -> ModelParts:
     """A toy whose users are weighted sums of item rows."""
     plain = toy_parts(toy, BASES["mf"], mode, 8, None)
     return ModelParts(**(plain.__dict__ | {"base": "history", "fold": (), "fold_in": fold_in} | more))
@@ -53,15 +53,15 @@ def random_weights(items: int, seed: int) -> list[float]:
 
 def weight_files() -> Iterator[tuple[str, bytes]]:
     toy = make_toy(200)
-    yield "items-weights-of-degrees", model_bytes(weighted(toy, "items", FoldIn(exponent=0.1)))
-    own = FoldIn(weight=random_weights(toy.items, 1), size_power=0.0, levels=8)
+    yield "items-weights-of-degrees", model_bytes(weighted(toy, "items", FoldInWeights(exponent=0.1)))
+    own = FoldInWeights(weight=random_weights(toy.items, 1), size_power=0.0, levels=8)
     yield "items-own-weights", model_bytes(weighted(toy, "items", own))
     yield (
         "personal-weights-mean",
-        model_bytes(weighted(toy, "personal", FoldIn(exponent=0.0, size_power=1.0))),
+        model_bytes(weighted(toy, "personal", FoldInWeights(exponent=0.0, size_power=1.0))),
     )
     many = make_toy(201, users=40, items=60, dim=5)
-    few = FoldIn(exponent=0.25, levels=4)
+    few = FoldInWeights(exponent=0.25, levels=4)
     yield "items-few-degrees", model_bytes(weighted(many, "items", few, popularity=np.arange(60)[::-1] % 50))
 
 
@@ -84,7 +84,7 @@ def row_files() -> Iterator[tuple[str, bytes]]:
         kind = "unit" if unit else "scaled"
         yield (
             f"items-{positions}-{bits}-{kind}",
-            model_bytes(weighted(toy, "items", FoldIn(0.2), score=table)),
+            model_bytes(weighted(toy, "items", FoldInWeights(0.2), score=table)),
         )
     wide = make_toy(220, items=30, dim=300)
     few = encode_rows(np.where(np.arange(300) % 7 == 0, wide.layer0[wide.users :], 0.0), 2)
@@ -101,7 +101,7 @@ def row_files() -> Iterator[tuple[str, bytes]]:
 
 def _personal(toy: Toy, table: EncodedTable) -> ModelParts:
     vector = toy.layer0[3]
-    return weighted(toy, "personal", FoldIn(0.2), score=table, user_vector=vector)
+    return weighted(toy, "personal", FoldInWeights(0.2), score=table, user_vector=vector)
 
 
 def random_codes(
@@ -123,7 +123,7 @@ def code_files() -> Iterator[tuple[str, bytes]]:
         code, book = random_codes(number, toy.items, slices, entries, toy.dim // slices)
         scale = None if number % 2 else np.array([(item % 5) / 4 for item in range(toy.items)])
         table = encode_codes(code, book, bits, scale)
-        parts = weighted(toy, "items", FoldIn(0.1), score=table)
+        parts = weighted(toy, "items", FoldInWeights(0.1), score=table)
         if number == 1:
             own = encode_codes(*random_codes(9, toy.items, 2, 7, 6))
             parts = ModelParts(**(parts.__dict__ | {"fold": (own,)}))
@@ -146,7 +146,7 @@ def random_lists(seed: int, items: int, signed: bool) -> np.ndarray:
     return lists
 
 
-def neighbours(toy: Toy, lists: EncodedTable, fold_in: FoldIn, **more: Any) -> ModelParts:
+def neighbours(toy: Toy, lists: EncodedTable, fold_in: FoldInWeights, **more: Any) -> ModelParts:
     plain = weighted(toy, "items", fold_in)
     return ModelParts(
         **(
@@ -160,12 +160,12 @@ def neighbours(toy: Toy, lists: EncodedTable, fold_in: FoldIn, **more: Any) -> M
 def neighbour_files() -> Iterator[tuple[str, bytes]]:
     toy = make_toy(250)
     lists = encode_rows(random_lists(0, toy.items, signed=False), 4)
-    yield "neighbours-4", model_bytes(neighbours(toy, lists, FoldIn(0.3, size_power=0.0)))
+    yield "neighbours-4", model_bytes(neighbours(toy, lists, FoldInWeights(0.3, size_power=0.0)))
     more = make_toy(251, items=70)
     signed = encode_rows(random_lists(1, more.items, signed=True), 8)
     yield (
         "neighbours-8-signed",
-        model_bytes(neighbours(more, signed, FoldIn(0.0), titles=[f"T{i}" for i in range(70)])),
+        model_bytes(neighbours(more, signed, FoldInWeights(0.0), titles=[f"T{i}" for i in range(70)])),
     )
 
 
@@ -174,7 +174,7 @@ def _weights_source() -> bytes:
     toy = make_toy(7, users=4, items=9, dim=12)
     weight = np.array([0.5, 0.25, 1.5, 0.5, 0.0, 2.0, 0.25, 0.5, 1.5])
     degree = np.array([1, 2, 3, 4, 5, 1, 2, 3, 4])
-    return model_bytes(weighted(toy, "items", FoldIn(weight=weight), degree=degree))
+    return model_bytes(weighted(toy, "items", FoldInWeights(weight=weight), degree=degree))
 
 
 def _weight_cases() -> list[tuple[str, str, Change]]:
@@ -224,7 +224,7 @@ def _rows_source(positions: str) -> bytes:
     table = encode_rows(np.round(final, 1), 3, positions, scale_levels=4)
     values = table.tensors["code.value"]
     assert len(values) < 8 or positions == "gaps"
-    return model_bytes(weighted(toy, "items", FoldIn(0.2), score=table))
+    return model_bytes(weighted(toy, "items", FoldInWeights(0.2), score=table))
 
 
 def _rename(old: str, new: str) -> Change:
@@ -295,7 +295,7 @@ def _codes_source() -> bytes:
     """Nine items in twelve columns: four slices with five entries each, so three bits a code."""
     toy = make_toy(7, users=4, items=9, dim=12)
     table = encode_codes(*random_codes(3, 9, 4, 5, 3), scale=np.arange(9) / 8)
-    return model_bytes(weighted(toy, "items", FoldIn(0.2), score=table))
+    return model_bytes(weighted(toy, "items", FoldInWeights(0.2), score=table))
 
 
 def _code_cases() -> list[tuple[str, str, Change]]:
@@ -320,7 +320,7 @@ def _code_cases() -> list[tuple[str, str, Change]]:
 
 def _neighbours_source() -> bytes:
     toy = make_toy(7, users=4, items=9, dim=12)
-    return model_bytes(neighbours(toy, encode_rows(random_lists(2, 9, signed=False), 4), FoldIn(0.2)))
+    return model_bytes(neighbours(toy, encode_rows(random_lists(2, 9, signed=False), 4), FoldInWeights(0.2)))
 
 
 def _neighbour_cases() -> list[tuple[str, str, Change]]:

@@ -15,7 +15,7 @@ from toy import make_toy
 
 from sparserec.device import (
     EncodedTable,
-    FoldIn,
+    FoldInWeights,
     encode_codes,
     encode_rows,
     loads,
@@ -194,7 +194,7 @@ def test_a_code_takes_a_byte_a_slice() -> None:
 def test_explanations_of_codes_add_up() -> None:
     toy = make_toy(4)
     table = encode_codes(*random_codes(1, toy.items, 4, 5, 3))
-    model = loads(model_bytes(weighted(toy, "items", FoldIn(0.1), score=table)))
+    model = loads(model_bytes(weighted(toy, "items", FoldInWeights(0.1), score=table)))
     scores, _ = model.score_indices(None, [3, 7, 1], [1.0, -0.5, 2.0])
     for item in range(toy.items):
         assert model.explain([3, 7, 1], item, [1.0, -0.5, 2.0]).score == pytest.approx(scores[item], abs=1e-9)
@@ -204,10 +204,10 @@ def test_explanations_of_codes_add_up() -> None:
 def test_neighbours_are_sums_of_lists(bits: int) -> None:
     toy = make_toy(6)
     lists = encode_rows(random_lists(0, toy.items, signed=True), bits)
-    model = loads(model_bytes(neighbours(toy, lists, FoldIn(exponent=0.3, size_power=1.0))))
+    model = loads(model_bytes(neighbours(toy, lists, FoldInWeights(exponent=0.3, size_power=1.0))))
     dense = read_back(lists).astype(np.float64)
     history, weights = [3, 8, 1], np.array([1.0, 2.0, -1.0])
-    edges = weights * FoldIn(exponent=0.3).weights(toy.item_degree)[history] / 3
+    edges = weights * FoldInWeights(exponent=0.3).weights(toy.item_degree)[history] / 3
     scores, _ = model.score_indices(None, history, weights.tolist())
     assert scores == pytest.approx(edges @ dense[history], rel=1e-6, abs=1e-9)
     for item in range(toy.items):

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toy import make_toy
 
-from sparserec.device import FoldIn, Model, encode_table, loads, model_bytes
+from sparserec.device import FoldInWeights, Model, encode_table, loads, model_bytes
 from sparserec.device.errors import CannotWrite
 from sparserec.device.levels import count_levels, nearest_levels, pack_levels, ratio_levels, unpack_levels
 
@@ -18,7 +18,7 @@ DEGREE = np.array([1, 4, 16, 4])
 ROWS = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.0, -1.0]])
 
 
-def small_model(fold_in: FoldIn) -> Model:
+def small_model(fold_in: FoldInWeights) -> Model:
     """Four items in two columns, exact in int8 up to the scale's float16."""
     toy = make_toy(1, items=4, dim=2)
     return loads(
@@ -50,7 +50,7 @@ def test_packing_beyond_one_block() -> None:
 @pytest.mark.parametrize("size_power, share", [(0.0, 1.0), (0.5, 3**-0.5), (1.0, 1 / 3)])
 def test_weights_by_hand(size_power: float, share: float) -> None:
     """Weights degree^-1/2 = 1, 1/2, 1/4: items 0, 1, 2 give (1 + 1/4, 1/2 + 1/4) times the share of three items."""
-    model = small_model(FoldIn(exponent=0.5, size_power=size_power))
+    model = small_model(FoldInWeights(exponent=0.5, size_power=size_power))
     scores, _ = model.score_indices(None, [0, 1, 2])
     expected = share * ROWS @ np.array([1.25, 0.75]) * 127**2
     assert scores == pytest.approx(expected, rel=1e-6)
@@ -62,7 +62,7 @@ def test_exponent_half_is_what_files_without_weights_do() -> None:
     """The default of 1.1 gives the scores of 1.0, whose degrees are implied weights."""
     toy = make_toy(3)
     plain = loads(model_bytes(weighted(toy, "items", None)))  # type: ignore[arg-type]
-    named = loads(model_bytes(weighted(toy, "items", FoldIn())))
+    named = loads(model_bytes(weighted(toy, "items", FoldInWeights())))
     assert plain.container.metadata["version"] == "1.0" and named.container.metadata["version"] == "1.1"
     history = [3, 7, 1]
     assert np.allclose(
@@ -72,20 +72,23 @@ def test_exponent_half_is_what_files_without_weights_do() -> None:
 
 
 def test_own_weights_count() -> None:
-    heavy = small_model(FoldIn(weight=[1, 0, 100, 1], size_power=0.0))
+    heavy = small_model(FoldInWeights(weight=[1, 0, 100, 1], size_power=0.0))
     scores, _ = heavy.score_indices(None, [0, 1, 2], [1.0, 1.0, -1.0])
     assert scores == pytest.approx(ROWS @ np.array([1.0 - 100.0, -100.0]) * 127**2, rel=1e-6)
 
 
 def test_a_reader_of_1_0_refuses_the_file() -> None:
     """It would fold in with other weights; it misses the degrees instead."""
-    parts = take_apart(model_bytes(weighted(make_toy(3), "items", FoldIn())))
+    parts = take_apart(model_bytes(weighted(make_toy(3), "items", FoldInWeights())))
     assert "item.degree" not in parts.tensors
 
 
 def test_weights_as_read() -> None:
     toy = make_toy(5, users=300, items=80)
-    for fold_in in (FoldIn(exponent=0.3, levels=16), FoldIn(weight=np.linspace(0, 2, 80), levels=7)):
+    for fold_in in (
+        FoldInWeights(exponent=0.3, levels=16),
+        FoldInWeights(weight=np.linspace(0, 2, 80), levels=7),
+    ):
         model = loads(model_bytes(weighted(toy, "items", fold_in)))
         read = model.scorer.item_weights  # type: ignore[union-attr]
         assert read is not None
@@ -117,8 +120,14 @@ def test_levels_of_ratios_keep_zero_and_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    "fold_in", [FoldIn(size_power=0.3), FoldIn(levels=300), FoldIn(weight=[1.0]), FoldIn(weight=[-1.0] * 4)]
+    "fold_in",
+    [
+        FoldInWeights(size_power=0.3),
+        FoldInWeights(levels=300),
+        FoldInWeights(weight=[1.0]),
+        FoldInWeights(weight=[-1.0] * 4),
+    ],
 )
-def test_what_cannot_be_written(fold_in: FoldIn) -> None:
+def test_what_cannot_be_written(fold_in: FoldInWeights) -> None:
     with pytest.raises(CannotWrite, match="fold-in"):
         fold_in.tensors(DEGREE)

@@ -19,10 +19,8 @@ from pydantic import Field
 
 from sparserec.classics.base import ClassicSettings, histories
 from sparserec.data import Interactions
-from sparserec.device import fake_quantise_flat
+from sparserec.device import fake_quantise_flat, gap_bytes
 from sparserec.evaluation import Scorer
-
-POSITION_BYTES, SCALE_BYTES = 2, 2  # of one neighbour and of one list
 
 
 class Cosine(ClassicSettings):
@@ -73,8 +71,9 @@ class NeighbourLists:
         return int(self.lists.shape[1])
 
     def stored_bytes(self, bits: int) -> int:
-        count = self.lists.shape[0] * (SCALE_BYTES + 1)
-        return -(-self.parameters * bits // 8) + self.parameters * POSITION_BYTES + count
+        sizes, rows = np.unique(np.diff(self.lists.indptr), return_counts=True)
+        parts = (gap_bytes(int(size), int(count), self.columns, bits) for size, count in zip(sizes, rows))
+        return round(sum(parts))
 
     def quantised(self, bits: int) -> NeighbourLists:
         starts, n_items = self.lists.indptr, self.lists.shape[0]

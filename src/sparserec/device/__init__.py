@@ -18,7 +18,7 @@ from .codecs import (
 )
 from .encode import encode_codes, encode_rows, read_back, read_back_sparse
 from .errors import DeviceError, FileError
-from .fold_in import FoldIn
+from .fold_in import FoldInWeights
 from .graph import encode_graph, smallest_counts
 from .ids import id_tensors
 from .model import Explanation, Item, Model, Recommendation, load, loads
@@ -33,7 +33,7 @@ __all__ = [
     "EncodedTable",
     "Explanation",
     "FileError",
-    "FoldIn",
+    "FoldInWeights",
     "FullScorer",
     "Item",
     "Model",

@@ -29,7 +29,7 @@ COUNTS = ("U8", "U16", "U32")
 
 
 @dataclass(frozen=True)
-class FoldIn:
+class FoldInWeights:
     """user vector = |history|^-size_power * sum of weight_i * row_i, as a writer is told it."""
 
     exponent: float = 0.5

@@ -14,7 +14,7 @@ import numpy as np
 from .codecs import ENCODINGS, EncodedTable
 from .container import MAJOR, MINOR, serialise
 from .errors import CannotWrite
-from .fold_in import FoldIn
+from .fold_in import FoldInWeights
 from .graph import encode_graph, smallest_counts
 from .ids import id_tensors
 from .model import Model, loads
@@ -36,7 +36,9 @@ class ModelParts:
     score: EncodedTable | None = None  # final item vectors: items, personal
     fold: tuple[EncodedTable, ...] = ()  # tables for new users; none: the scoring table stands in
     degree: np.ndarray | None = None  # (items,) interactions of each item: items, personal
-    fold_in: FoldIn | None = None  # weights of items in a history: items, personal; None: by their degrees
+    fold_in: FoldInWeights | None = (
+        None  # weights of items in a history: items, personal; None: by their degrees
+    )
     lists: EncodedTable | None = None  # row i: how much item i speaks for each other one: neighbours
     layer0: EncodedTable | None = None  # users then items: full
     edges: tuple[np.ndarray, np.ndarray] | None = None  # distinct (user, item) index pairs: full

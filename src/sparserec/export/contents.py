@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparserec.data import IdMap, Interactions, ItemInfo
-from sparserec.device import FoldIn, ModelParts
+from sparserec.device import FoldInWeights, ModelParts
 from sparserec.errors import SettingError
 from sparserec.recommenders import History
 from sparserec.runs import Trained
@@ -44,15 +44,15 @@ def item_parts(
     Lists of items chosen together hold nothing of the model, so neither its name nor its test results are with them.
     """
     base, name = run.recommender, run.config.base
-    fold_in = FoldIn(exponent=base.settings.item_exponent) if isinstance(base, History) else None
+    fold_in = FoldInWeights(exponent=base.settings.item_exponent) if isinstance(base, History) else None
     self_loops = base.self_loops
     tables: dict[str, Any]
     if isinstance(made, EncodedLists):
         if made.equal_weights:
-            fold_in, self_loops, name = FoldIn(exponent=0.0), False, TOGETHER
+            fold_in, self_loops, name = FoldInWeights(exponent=0.0), False, TOGETHER
             card = {key: value for key, value in card.items() if key not in ("density", "test")}
             card["method"] = TOGETHER
-        tables = {"mode": "neighbours", "lists": made.lists, "fold_in": fold_in or FoldIn()}
+        tables = {"mode": "neighbours", "lists": made.lists, "fold_in": fold_in or FoldInWeights()}
     else:
         tables = {"mode": "items", "score": made.score, "fold": made.fold, "fold_in": fold_in}
     return ModelParts(
