@@ -37,7 +37,7 @@ def test_estimate_from_numbers_alone() -> None:
     assert one["sizes"]["train"] == 7_000_000 and one["seconds"] is None
     assert set(one["memory"]) == {"read", "nmf", "init", "train", "evaluate"}
     assert one["memory"]["train"]["graph"] == pytest.approx(16 * 7e6 + 4 * 1.1e6, rel=0.01)
-    assert "11 iterations instead of 50" in found["note"]
+    assert "40 iterations instead of 50" in found["note"]
     assert answer("estimate", *numbers, "--no-time", "--json", "--most-nmf-work", "0")["note"] is None
 
 

@@ -55,7 +55,7 @@ def test_a_run_that_cannot_fit_is_refused_and_leaves_nothing(
 ) -> None:
     monkeypatch.setattr("sparserec.planning.plan.usable_bytes", lambda: 5_000_000)
     small = {"dim": 8, "epochs": 1, "ks": (5,), "method": "static", "recipe": SHORT, "quiet": True}
-    with pytest.raises(SettingError, match=r"5 MB are free[\s\S]*force=True"):
+    with pytest.raises(SettingError, match=r"5 MB are free[\s\S]*`force`"):
         sparserec.fit(small_pairs(), folder=tmp_path / "run", **small)  # type: ignore[arg-type]
     assert not list(tmp_path.iterdir())
     sparserec.fit(small_pairs(), folder=tmp_path / "run", force=True, **small)  # type: ignore[arg-type]
