@@ -40,6 +40,7 @@ class Together(ClassicSettings):
     """Of learning the values; 0 keeps the similarities."""
     choices: ClassVar = {
         "popularity_exponent": (0.1, 0.2, 0.3, 0.4, 0.6),
+        "walk_exponent": (0.4, 0.6, 0.8, 1.0),
         "frequency_exponent": (0.0, 0.25, 0.5, 0.75),
         "steps": (0, 200, 400, 800),
         "neighbours": (8, 16, 32, 64),

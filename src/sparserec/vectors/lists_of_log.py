@@ -15,6 +15,7 @@ from sparserec.vectors.neighbours import EncodedLists
 
 CHOICES = {
     "popularity_exponent": (0.2, 0.4, 0.6),
+    "walk_exponent": (0.6, 0.8),
     "frequency_exponent": (0.0, 0.5),
     "steps": (0, 400),
 }
@@ -48,10 +49,13 @@ class ListsOfLog:
 def choose_lists(split: Split, truth: Interactions) -> Together:
     """The settings that do best on held-out items; lists that differ in their end only are computed once."""
     history = histories(split.train)
-    whole = cache(lambda popularity: Together(popularity_exponent=popularity).whole(split.train))
+
+    @cache
+    def whole(walk: float, popularity: float) -> NeighbourLists:
+        return Together(walk_exponent=walk, popularity_exponent=popularity).whole(split.train)
 
     def score(settings: Together) -> float:
-        made = settings.cut(whole(settings.popularity_exponent), split.train)
+        made = settings.cut(whole(settings.walk_exponent, settings.popularity_exponent), split.train)
         return evaluate_scorer(made.scorer(history), split.train, truth).metrics["ndcg@20"]
 
     return search(Together(), score, CHOICES)[0].settings
