@@ -43,7 +43,8 @@ ROWS = {
 """Curves of sparse tables on base history, by method."""
 STYLES = {
     OURS: ("#b5532a", "o"), "sparse rows, explored": ("#c2185b", "o"), "sparse rows, fixed": ("#c2185b", "x"),
-    "sparse rows, pruned": ("#c2185b", "+"), "sparse LightGCN": ("#d9a441", "o"),
+    "sparse rows, pruned": ("#c2185b", "+"), "sparse rows, taper": ("#8e2ad1", "o"),
+    "sparse LightGCN": ("#d9a441", "o"),
     "neighbours (rp3beta)": ("#2c8a4b", "s"),
     "PQ of dense history": ("#2a6fb5", "^"), "OPQ of dense history": ("#2a6fb5", "v"),
     "PQ of dense lightgcn": ("#888888", "^"), "OPQ of dense lightgcn": ("#888888", "v"),
