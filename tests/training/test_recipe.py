@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sparserec.training.configure import build_config
-from sparserec.training.recipe import Recipe
+from sparserec.training.recipe import EarlyStop, Recipe
 
 
 def test_a_small_log_has_as_many_epochs_as_its_steps_ask_for() -> None:
@@ -26,6 +26,16 @@ def test_rates_fall_with_epochs_or_with_steps() -> None:
     assert rates[0] == 0.04 and rates[-1] == pytest.approx(0.01)
     assert [rates[i + 1] / rates[i] for i in range(5)] == pytest.approx([0.25**0.2] * 5)
     assert smooth.rate_at(0, 2, 3, first=0.08) == 0.08
+
+
+def test_patience_counts_once_it_has_begun_and_from_the_last_best() -> None:
+    stop = EarlyStop()
+    seen = [(1, 0.5, False), (2, 0.4, False), (3, 0.4, True), (4, 0.3, True), (5, 0.6, True), (6, 0.5, True)]
+    waited = []
+    for epoch, score, counts in seen:
+        stop.see(epoch, score, counts)
+        waited.append(stop.waited)
+    assert waited == [0, 0, 1, 2, 0, 1] and stop.best_epoch == 5
 
 
 def test_base_history_has_a_recipe_of_its_own() -> None:
