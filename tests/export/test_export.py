@@ -277,6 +277,15 @@ def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: 
     assert (found.bytes, found.score) == scores[found.encoding]
 
 
+def test_lists_of_the_log_are_searched_for_only_where_a_file_may_hold_them(
+    plain: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sparserec.export.file.choose_lists", lambda *_: pytest.fail("searched for nothing"))
+    user = plain.split.train.user_ids.external([5])[0]
+    for options in (ExportOptions(mode="personal", user=user, budget=20_000), ExportOptions()):
+        export_run(plain, tmp_path / "m.srec", options)
+
+
 def test_order_of_preference_by_hand() -> None:
     """Good enough: the smallest first; then the best first."""
     scores = {100: 0.20, 200: 0.35, 300: 0.34, 400: 0.495, 500: 0.50, 600: 0.49}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import numpy as np
 
 from sparserec.data import Split
 from sparserec.device import gap_bytes, int_bytes, product_bytes
@@ -26,7 +29,7 @@ from sparserec.vectors import (
 KEEPS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 CODE_BYTES = (4, 8, 12, 16, 24, 32, 48)
 LISTS = (5, 10, 20, 30, 50, 100, 200)
-TOGETHER = (4, 6, 8, 12, 16, 24, 32, 48, 64, 100)
+AVERAGE_LISTS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 100)
 USERS_TO_CHOOSE_BY = 5000
 GOOD_ENOUGH = 0.99
 """Share of the float vectors' quality that a file keeps unless a budget forbids it."""
@@ -68,7 +71,10 @@ def possible_encodings(vectors: Vectors, personal: bool = False) -> list[Encodin
         found += [Encoding(4, size, "shared", "neighbours") for size in LISTS if size < items]
     if not personal:
         found += [
-            Encoding(bits, size, "shared", "together") for size in TOGETHER if size < items for bits in (3, 4)
+            Encoding(bits, size, "shared", "together")
+            for size in AVERAGE_LISTS
+            if size < items
+            for bits in (3, 4)
         ]
     return found
 
@@ -87,23 +93,37 @@ def foreseen_bytes(vectors: Vectors, encoding: Encoding) -> float:
 
 
 class Encoder:
-    """Makes the tables of any encoding; neighbours are looked for once, for the longest lists."""
+    """Makes the tables of any encoding; neighbours are looked for once, for the longest lists.
 
-    def __init__(self, vectors: Vectors, log: ListsOfLog, longest: int = LISTS[-1]) -> None:
-        self.vectors, self.log = vectors, log
+    `log` is asked for only where lists of the log are wanted, since their settings take a search; `items` are the
+    vectors' items as the log numbers them (None: all).
+    """
+
+    def __init__(
+        self,
+        vectors: Vectors,
+        log: Callable[[], ListsOfLog],
+        longest: int = LISTS[-1],
+        items: np.ndarray | None = None,
+    ) -> None:
+        self.vectors, self.log, self.items = vectors, log, items
         self.neighbours = Neighbours(vectors, longest)
 
     def __call__(self, encoding: Encoding) -> EncodedVectors | EncodedLists:
-        if encoding.kind == "neighbours":
-            return self.neighbours.encode(encoding.keep, encoding.bits)
         if encoding.kind == "together":
-            return self.log.encode(encoding.keep, encoding.bits)
-        return encode(self.vectors, encoding)
+            return self.log().encode(encoding.keep, encoding.bits, self.items)
+        if encoding.kind != "neighbours":
+            return encode(self.vectors, encoding)
+        if len(self.vectors.fold) > 1:
+            raise SettingError(
+                "neighbours cannot hold a recommender with self-loops: choose another encoding"
+            )
+        return self.neighbours.encode(encoding.keep, encoding.bits)
 
 
 def size_quality_curve(
     vectors: Vectors,
-    log: ListsOfLog,
+    log: Callable[[], ListsOfLog],
     split: Split,
     overhead: int,
     budget: int,

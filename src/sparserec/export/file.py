@@ -16,6 +16,7 @@ from sparserec.errors import RunError, SettingError
 from sparserec.export.choose import (
     GOOD_ENOUGH,
     USERS_TO_CHOOSE_BY,
+    Encoder,
     Point,
     by_preference,
     good_score,
@@ -34,10 +35,8 @@ from sparserec.vectors import (
     EncodedVectors,
     Encoding,
     ListsOfLog,
-    Neighbours,
     Vectors,
     choose_lists,
-    encode,
     encoded_quality,
     make_vectors,
     some_users,
@@ -225,20 +224,14 @@ class _Job:
 
     def encoded(self, which: Trained, encoding: Encoding, items: np.ndarray) -> Made:
         """The tables of the kept items of the measured or of the shipped model."""
-        if encoding.kind == "together":
-            log = self.log if which is self.run else self.shipped_log
-            return log.encode(encoding.keep, encoding.bits, items)
-        vectors = self.vectors if which is self.run else self.shipped_vectors
+        measured = which is self.run
+        vectors = self.vectors if measured else self.shipped_vectors
         kept = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
         if vectors.fold[0] is vectors.items:  # the same table: one is enough in the file
             kept = replace(kept, fold=(kept.items, *kept.fold[1:]))
-        if encoding.kind != "neighbours":
-            return encode(kept, encoding)
-        if len(kept.fold) > 1:
-            raise SettingError(
-                "neighbours cannot hold a recommender with self-loops: choose another encoding"
-            )
-        return Neighbours(kept, encoding.keep).encode(encoding.keep, encoding.bits)
+        return Encoder(kept, lambda: self.log if measured else self.shipped_log, encoding.keep, items)(
+            encoding
+        )
 
     def items(self) -> tuple[Encoding, ModelParts, list[Point]]:
         """Modes items and personal."""
@@ -265,7 +258,13 @@ class _Job:
         scale = len(self.kept) / self.run.split.n_items  # measured on all items; dropped ones take no bytes
         personal = self.options.mode == "personal"
         return size_quality_curve(
-            self.vectors, self.log, self.run.split, overhead, int(budget / scale), self.quiet, personal
+            self.vectors,
+            lambda: self.log,
+            self.run.split,
+            overhead,
+            int(budget / scale),
+            self.quiet,
+            personal,
         )
 
     def _parts(self, encoding: Encoding) -> ModelParts:
