@@ -3,12 +3,15 @@ be shipped.
 
     python benchmarks/frontier.py RUN [RUN ...] [--classics FOLDER [FOLDER ...]] [--other .venv-bench/bin/python]
 
-All runs must be of one split. What each gives follows from what it is: a sparse run its rows in few bits, a dense run
-plain and optimised product codes (and ONNX int8, where the other interpreter has `onnx`), a folder that `sparserec
+All runs must be of one split. What each gives follows from what it is: a sparse run its rows in few bits, with their
+values learnt and not, a dense run plain, optimised and learnt product codes (and ONNX int8), a folder that `sparserec
 classics` made for rp3beta plain neighbour lists, one for together lists that were dealt and learnt. Sizes are whole
-files without ids, titles and golden queries, fold-in weights counted, in MB of 10^6 bytes. Which files of a curve are
-worth their bytes is decided on validation; the test set is opened for those alone, and at each of SIZES our best file
-is compared with the best of every other curve, user by user. Rows of other data sets stay.
+files without ids, titles and golden queries, fold-in weights counted, in MB of 10^6 bytes.
+
+Which files of a curve are worth their bytes is decided on validation; the test set is opened for those alone, once: a
+file that has a row already keeps it. At each of SIZES our file that is best on validation is compared with the best of
+every other curve, user by user; rows hold no users, so these files are made and measured again, and must give the same
+score. Rows of other data sets and of runs that are not given stay.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +37,13 @@ LISTS = (4, 8, 12, 16, 24, 32, 50, 100, 200)
 BITS = (2, 3, 4, 6)
 LIST_BITS = (3, 4)
 CUTS = (8, 16, 24, 32, 64, 128)
+LEARNT_ROWS = ((3, 12), (3, 16), (3, 20), (3, 24), (3, 32), (4, 32))
+"""Bits and entries of rows whose values are learnt."""
+LEARNT_CODES = (16, 32)
 USERS_TO_CHOOSE_BY = 5_000
-OURS = "learnt lists"
+ONNX_OVERHEAD = 291
+"""Bytes of an ONNX graph of int8 vectors beside a byte for each number and a float scale for each item."""
+OURS = ("learnt lists", "learnt rows", "learnt codes", "sparse rows, taper", "sparse rows, explored")
 ROWS = {
     "sparserec": "sparse rows, explored",
     "static": "sparse rows, fixed",
@@ -42,7 +51,8 @@ ROWS = {
 }
 """Curves of sparse tables on base history, by method."""
 STYLES = {
-    OURS: ("#b5532a", "o"), "sparse rows, explored": ("#c2185b", "o"), "sparse rows, fixed": ("#c2185b", "x"),
+    "learnt lists": ("#b5532a", "o"), "learnt rows": ("#e0457b", "o"), "learnt codes": ("#1f4e8c", "o"),
+    "sparse rows, explored": ("#c2185b", "o"), "sparse rows, fixed": ("#c2185b", "x"),
     "sparse rows, pruned": ("#c2185b", "+"), "sparse rows, taper": ("#8e2ad1", "o"),
     "sparse LightGCN": ("#d9a441", "o"),
     "neighbours (rp3beta)": ("#2c8a4b", "s"),
@@ -50,6 +60,8 @@ STYLES = {
     "PQ of dense lightgcn": ("#888888", "^"), "OPQ of dense lightgcn": ("#888888", "v"),
     "ONNX int8 of dense history": ("#7a4fa3", "D"), "ONNX int8 of dense lightgcn": ("#444444", "D"),
 }  # fmt: skip
+SAME = 1e-5
+"""By how much the score of a file may differ when it is made again, elsewhere."""
 Row = dict[str, Any]
 Measure = Callable[[Any, bool], tuple[np.ndarray, np.ndarray]]
 """(held-out part, whether it is the test part) -> users and their NDCG@20."""
@@ -57,16 +69,32 @@ Measure = Callable[[Any, bool], tuple[np.ndarray, np.ndarray]]
 
 @dataclass(frozen=True, eq=False)
 class File:
-    """Something that could be shipped."""
+    """Something that could be shipped; made when it is looked at."""
 
     curve: str
     label: str
-    bytes: int
-    measure: Measure
     split: Any
+    make: Callable[[], tuple[int, Measure]]
+
+    @cached_property
+    def made(self) -> tuple[int, Measure]:
+        return self.make()
+
+    @property
+    def bytes(self) -> int:
+        return self.made[0]
+
+    @property
+    def name(self) -> tuple[str, str]:
+        return self.curve, self.label
 
     def score(self, truth: Any) -> float:
-        return float(self.measure(truth, False)[1].mean())
+        return float(self.made[1](truth, False)[1].mean())
+
+    def test(self) -> np.ndarray:
+        """NDCG@20 of every test user, by their ids."""
+        users, found = self.made[1](self.split.test, True)
+        return found[np.argsort(self.split.train.user_ids.external(users), kind="stable")]
 
 
 def by_vectors(split: Any, users: np.ndarray, items: np.ndarray) -> Measure:
@@ -115,8 +143,7 @@ def files_of_run(folder: Path, other: Path | None) -> Iterator[File]:
     vectors = make_vectors(run.recommender, run.graph, run.table)
     if run.config.method == "dense":
         yield from code_files(run, vectors)
-        if other is not None:
-            yield onnx_file(run, vectors, other)
+        yield onnx_file(run, vectors, other)
     else:
         yield from row_files(run, vectors, folder.name)
 
@@ -125,57 +152,93 @@ def row_files(run: Any, vectors: Any, name: str) -> Iterator[File]:
     """A sparse table: rows in few bits on base history, vectors cut as today on others."""
     from sparserec.vectors import Encoding, encode
 
+    dim = vectors.items.shape[1]
     if run.config.base == "history":
         curve = ROWS.get(run.config.method, f"sparse rows, {run.config.method}")
-        encodings = [Encoding(bits, vectors.items.shape[1], "shared", "gaps") for bits in BITS]
+        encodings = [Encoding(bits, dim, "shared", "gaps") for bits in BITS]
+        if run.config.method == "taper":
+            for bits, keep in LEARNT_ROWS:
+                yield learnt_file(run, vectors, Encoding(bits, keep, "shared", "gaps", learnt=True), name)
     else:
         curve, encodings = "sparse LightGCN", [Encoding(4, keep, "shared") for keep in CUTS]
     for encoding in encodings:
-        yield vector_file(run, vectors, encode(vectors, encoding), curve, f"{name}: {encoding.label}")
+        make = partial(encode, vectors, encoding)
+        yield vector_file(run, vectors, make, curve, f"{name}: {encoding.label}")
 
 
 def code_files(run: Any, vectors: Any) -> Iterator[File]:
     """Product codes of a dense table: k-means in slices of the columns as they are, and on axes that suit
-    the slices.
+    the slices; on base history also learnt.
     """
     from sparserec.device import encode_codes
-    from sparserec.vectors.codebooks import product_codes
+    from sparserec.vectors import Encoding, product_codes
     from sparserec.vectors.encoding import EncodedVectors
+
+    def make(size: int, axes: np.ndarray | None) -> EncodedVectors:
+        codes = product_codes(vectors.items, size, axes=axes)
+        return EncodedVectors(encode_codes(codes.code, codes.book), (), codes.axes)
 
     dim = vectors.items.shape[1]
     for size in (size for size in CODE_BYTES if dim % size == 0):
         for name, axes in (("PQ", np.eye(dim, dtype=np.float32)), ("OPQ", None)):
-            codes = product_codes(vectors.items, size, axes=axes)
-            made = EncodedVectors(encode_codes(codes.code, codes.book), (), codes.axes)
-            yield vector_file(
-                run, vectors, made, f"{name} of dense {run.config.base}", f"{size} bytes an item"
-            )
+            curve = f"{name} of dense {run.config.base}"
+            yield vector_file(run, vectors, partial(make, size, axes), curve, f"{size} bytes an item")
+    if run.config.base == "history":
+        for size in LEARNT_CODES:
+            yield learnt_file(run, vectors, Encoding(8, size, "shared", "codes", learnt=True))
 
 
-def vector_file(run: Any, vectors: Any, made: Any, curve: str, label: str) -> File:
+def learnt_file(run: Any, vectors: Any, encoding: Any, name: str | None = None) -> File:
+    """Codes learnt with base history's loss, as `export --learn` does."""
+    from sparserec.export.learn import learn_encoding
+    from sparserec.recommenders import make_recommender
+
+    def make() -> Any:
+        base = make_recommender(run.config.base, run.record.base_settings)
+        learnt = learn_encoding(vectors, encoding, base, run.split.train, quiet=False)
+        return learnt(np.arange(run.split.n_items))
+
+    curve = "learnt codes" if encoding.kind == "codes" else "learnt rows"
+    label = encoding.label if name is None else f"{name}: {encoding.label}"
+    return vector_file(run, vectors, make, curve, label)
+
+
+def vector_file(run: Any, vectors: Any, encode: Callable[[], Any], curve: str, label: str) -> File:
     from sparserec.export.contents import item_parts
     from sparserec.vectors import FoldIn
 
-    size = bare_bytes(item_parts(run, made, np.arange(run.split.n_items), None, {}))
-    items, fold = made.read
-    return File(
-        curve, label, size, by_vectors(run.split, FoldIn(fold, vectors.graph).users(), items), run.split
-    )
+    def make() -> tuple[int, Measure]:
+        made = encode()
+        size = bare_bytes(item_parts(run, made, np.arange(run.split.n_items), None, {}))
+        items, fold = made.read
+        return size, by_vectors(run.split, FoldIn(fold, vectors.graph).users(), items)
+
+    return File(curve, label, run.split, make)
 
 
-def onnx_file(run: Any, vectors: Any, other: Path) -> File:
-    """Integer vectors and scales in a graph for ONNX Runtime; the app adds up the rows of a history itself."""
+def onnx_file(run: Any, vectors: Any, other: Path | None) -> File:
+    """Integer vectors and scales in a graph for ONNX Runtime; the app adds up the rows of a history itself.
+
+    Without an interpreter that can write one, its size is what such graphs were found to take.
+    """
     from sparserec.device import fake_quantise
     from sparserec.vectors import FoldIn
 
+    def make() -> tuple[int, Measure]:
+        items = fake_quantise(vectors.items, 8)
+        size = items.size + 4 * len(items) + ONNX_OVERHEAD if other is None else written(vectors.items, other)
+        return size, by_vectors(run.split, FoldIn((items,), vectors.graph).users(), items)
+
+    columns = vectors.items.shape[1]
+    return File(f"ONNX int8 of dense {run.config.base}", f"{columns} columns", run.split, make)
+
+
+def written(items: np.ndarray, other: Path) -> int:
+    """Bytes of an ONNX graph of int8 vectors."""
     with tempfile.TemporaryDirectory() as name:
-        np.save(Path(name) / "items.npy", vectors.items)
+        np.save(Path(name) / "items.npy", items)
         subprocess.run([other, __file__, "--onnx", name], check=True)
-        size = (Path(name) / "items.onnx").stat().st_size
-    items = fake_quantise(vectors.items, 8)
-    curve = f"ONNX int8 of dense {run.config.base}"
-    made = FoldIn((items,), vectors.graph).users()
-    return File(curve, f"{items.shape[1]} columns", size, by_vectors(run.split, made, items), run.split)
+        return (Path(name) / "items.onnx").stat().st_size
 
 
 def list_files(folder: Path) -> Iterator[File]:
@@ -188,82 +251,105 @@ def list_files(folder: Path) -> Iterator[File]:
     split = load_split(folder / "data.safetensors")
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
     name, chosen = record["config"]["base"], record["base_settings"]
-    curve = OURS if name == "together" else f"neighbours ({name})"
+    curve = "learnt lists" if name == "together" else f"neighbours ({name})"
     history, everything = histories(split.train), np.arange(split.n_items)
-    for length in LISTS:
+
+    def make(length: int, bits: int) -> tuple[int, Measure]:
         lists = CLASSICS[name](**{**chosen, "neighbours": length}).fit(split.train).lists
+        made = EncodedLists(
+            encode_rows(SparseRows(lists.data, lists.indices, lists.indptr, split.n_items), bits)
+        )
+        parts = ModelParts(
+            mode="neighbours", base=name, weight=np.ones(1), lists=made.lists, users=split.n_users,
+            degree=split.train.item_counts(), fold_in=FoldInWeights(exponent=0.0, size_power=0.0),
+        )  # fmt: skip
+        return bare_bytes(parts), by_lists(split, history, made.matrix(everything, split.n_items))
+
+    for length in LISTS:
         for bits in LIST_BITS:
-            made = EncodedLists(
-                encode_rows(SparseRows(lists.data, lists.indices, lists.indptr, split.n_items), bits)
-            )
-            parts = ModelParts(
-                mode="neighbours", base=name, weight=np.ones(1), lists=made.lists, users=split.n_users,
-                degree=split.train.item_counts(), fold_in=FoldInWeights(exponent=0.0, size_power=0.0),
-            )  # fmt: skip
-            measure = by_lists(split, history, made.matrix(everything, split.n_items))
-            yield File(curve, f"{length} neighbours, {bits} bits", bare_bytes(parts), measure, split)
+            yield File(curve, f"{length} neighbours, {bits} bits", split, partial(make, length, bits))
 
 
-def worth_their_bytes(files: list[File], scores: list[float]) -> list[int]:
-    """Places of the files that no smaller file beats, smallest first."""
+def worth_their_bytes(rows: list[Row]) -> list[Row]:
+    """The rows that no smaller file beats on validation, smallest first."""
     best, chosen = -1.0, []
-    for place in sorted(range(len(files)), key=lambda at: (files[at].bytes, -scores[at])):
-        if scores[place] > best:
-            best = scores[place]
-            chosen.append(place)
+    for row in sorted(rows, key=lambda row: (row["bytes"], -row["valid"])):
+        if row["valid"] > best:
+            best = row["valid"]
+            chosen.append(row)
     return chosen
 
 
-def frontier(files: list[File], data: str) -> list[Row]:
-    """A row per file; those that validation chose of each curve have a test score, and comparisons at SIZES."""
+def frontier(files: list[File], data: str, rows: list[Row]) -> list[Row]:
+    """The rows of a data set with those of new files added; files that validation chose of each curve have a
+    test score, and rivals say how our best file compares.
+    """
+    known = {(row["curve"], row["file"]): row for row in rows if row["data"] == data}
+    for file in files:
+        if file.name not in known:
+            truth = some_users_of(file.split)
+            known[file.name] = {"data": data, "split": file.split.hash, "curve": file.curve, "file": file.label,
+                                "bytes": file.bytes, "valid": file.score(truth)}  # fmt: skip
+            say(known[file.name])
+    chosen = {
+        (row["curve"], row["file"])
+        for curve in dict.fromkeys(curve for curve, _ in known)
+        for row in worth_their_bytes([row for row in known.values() if row["curve"] == curve])
+    }
+    opened: dict[tuple[str, str], np.ndarray] = {}
+
+    def test(file: File) -> np.ndarray:
+        row = known[file.name]
+        if file.name not in opened:
+            opened[file.name] = file.test()
+            score = float(opened[file.name].mean())
+            if abs(row.setdefault("test", score) - score) > SAME:
+                raise SystemExit(f"{file.name}: {row['test']:.6f} before, {score:.6f} now: not the same file")
+            say(row)
+        return opened[file.name]
+
+    for file in files:
+        if file.name in chosen and "test" not in known[file.name]:
+            test(file)
+    compare([file for file in files if file.name in chosen], known, test)
+    return [row for row in rows if row["data"] != data] + list(known.values())
+
+
+def some_users_of(split: Any) -> Any:
     from sparserec.vectors import some_users
 
-    scores = []
-    for file in files:
-        scores.append(file.score(some_users(file.split.valid, USERS_TO_CHOOSE_BY)))
-        print(
-            f"{file.curve}, {file.label}: {file.bytes:,} bytes, valid {scores[-1]:.4f}",
-            file=sys.stderr,
-            flush=True,
-        )
-    rows: list[Row] = [
-        {"data": data, "split": file.split.hash, "curve": file.curve, "file": file.label, "bytes": file.bytes,
-         "valid": score} for file, score in zip(files, scores)
-    ]  # fmt: skip
-    opened: dict[int, np.ndarray] = {}
-    for curve in dict.fromkeys(file.curve for file in files):
-        own = [place for place, file in enumerate(files) if file.curve == curve]
-        for at in worth_their_bytes([files[place] for place in own], [scores[place] for place in own]):
-            file = files[own[at]]
-            users, found = file.measure(file.split.test, True)
-            names = file.split.train.user_ids.external(users)
-            opened[own[at]] = found[np.argsort(names, kind="stable")]
-            rows[own[at]]["test"] = float(found.mean())
-            print(f"{file.curve}, {file.label}: test {found.mean():.4f}", file=sys.stderr, flush=True)
-    compare(files, scores, rows, opened)
-    return rows
+    return some_users(split.valid, USERS_TO_CHOOSE_BY)
 
 
-def compare(files: list[File], scores: list[float], rows: list[Row], opened: dict[int, np.ndarray]) -> None:
+def say(row: Row) -> None:
+    found = f", test {row['test']:.4f}" if "test" in row else ""
+    text = f"{row['curve']}, {row['file']}: {row['bytes']:,} bytes, valid {row['valid']:.4f}{found}"
+    print(text, file=sys.stderr, flush=True)
+
+
+def compare(files: list[File], known: dict[tuple[str, str], Row], test: Callable[[File], np.ndarray]) -> None:
     """Our best file up to each size against the best of every other curve: a paired test, noted in the other's row."""
     from sparserec.evaluation import paired
 
+    for row in known.values():
+        row.pop("ours_against_it", None)
     for size in SIZES:
-        best: dict[str, int] = {}
-        for place in opened:
-            held = best.get(files[place].curve)
-            if files[place].bytes <= size and (held is None or scores[place] > scores[held]):
-                best[files[place].curve] = place
-        for curve, place in best.items():
-            if OURS in best and curve != OURS:
-                test = paired(opened[best[OURS]], opened[place])
-                note = {
-                    "size": size,
-                    "ours": rows[best[OURS]]["file"],
-                    "difference": test.difference,
-                    "p": test.p,
-                }
-                rows[place].setdefault("ours_against_it", []).append(note)
+        best: dict[str, File] = {}
+        for file in files:
+            row, held = known[file.name], best.get(file.curve)
+            if row["bytes"] <= size and (held is None or row["valid"] > known[held.name]["valid"]):
+                best[file.curve] = file
+        ours = max(
+            (best[curve] for curve in OURS if curve in best),
+            key=lambda f: known[f.name]["valid"],
+            default=None,
+        )
+        for file in best.values():
+            if ours is None or file is ours:
+                continue
+            found = paired(test(ours), test(file))
+            note = {"size": size, "ours": ", ".join(ours.name), "difference": found.difference, "p": found.p}
+            known[file.name].setdefault("ours_against_it", []).append(note)
 
 
 def draw(rows: list[Row], path: Path) -> None:
@@ -339,7 +425,7 @@ def main() -> None:
         if len({file.split.hash for file in files}) > 1:
             raise SystemExit("these runs are of different splits: their files cannot be compared")
         data = json.loads(([*options.runs, *options.classics][0] / "config.json").read_text())["data"]
-        rows = [row for row in rows if row["data"] != data] + frontier(files, data)
+        rows = frontier(files, data, rows)
         options.out.write_text("".join(json.dumps(row) + "\n" for row in rows))
     draw(rows, options.figure)
     show(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Callable
@@ -59,3 +60,28 @@ def test_the_folder_alone_continues_a_stopped_run(
     assert {name: array.tobytes() for name, array in ours.items()} == {
         name: array.tobytes() for name, array in theirs.items()
     }
+
+
+def test_a_budget_ends_in_the_file_that_export_would_choose(
+    call: Callable, ask: Callable, log: Path, tmp_path: Path
+) -> None:
+    """Dimension, density and encoding follow from the bytes; the record says which file it is, and out of what."""
+    quick = ("--method", "static", "--epochs", "2", "--quiet")
+    done = call("train", log, "--budget", "12kB", "--run", tmp_path / "run", *quick)
+    assert done.exit_code == 0, done.output
+    shipped = json.loads((tmp_path / "run" / "record.json").read_text())["shipped"]
+    file = tmp_path / "run" / "model.srec"
+    assert shipped["file"] == file.name and shipped["bytes"] == file.stat().st_size <= 12_000
+    assert f"smallest of {len(shipped['tried'])} files" in shipped["why"] and shipped["why"] in done.stdout
+    assert len({row["kind"] for row in shipped["tried"]}) >= 3, "encodings of several kinds were measured"
+    again = ask("export", tmp_path / "run", "--budget", "12kB", "--out", tmp_path / "again.srec", "--quiet")
+    assert again["encoding"] == shipped["encoding"]
+    assert (tmp_path / "again.srec").read_bytes() == file.read_bytes()
+    assert ask("inspect", file)["card"]["metrics"]["file"]["folded"] == shipped["valid"]
+
+
+def test_a_budget_for_everybodys_history_waits_for_a_word(call: Callable, log: Path, tmp_path: Path) -> None:
+    quick = ("--method", "static", "--epochs", "1", "--quiet", "--mode", "full", "--budget", "60kB")
+    done = call("train", log, "--run", tmp_path / "run", *quick)
+    assert done.exit_code == 0 and "--include-everyones-history" in done.stdout
+    assert not (tmp_path / "run" / "model.srec").exists()

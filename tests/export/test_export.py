@@ -173,7 +173,10 @@ def test_every_encoding_answers_as_measured(plain: Trained, tmp_path: Path, enco
 def test_what_an_encoding_cannot_hold(plain: Trained, tmp_path: Path) -> None:
     for encoding, message in (
         (Encoding(3, 8, "shared"), "4 or 8"),
-        (Encoding(8, 5, "shared", "codes"), "divide"),
+        (Encoding(8, 17, "shared", "codes"), "at most a byte for each of the 16 columns"),
+        (Encoding(4, 16, "shared", "int", learnt=True), "cannot be learnt: gaps and codes"),
+        (Encoding(4, 16, "own", "gaps", learnt=True), "cannot be learnt: gaps and codes"),
+        (Encoding(4, 16, "shared", "gaps", learnt=True), "this run has base lightgcn"),
         (Encoding(9, 8, "shared", "gaps"), "1 to 8"),
     ):
         with pytest.raises(SettingError, match=message):
@@ -213,6 +216,59 @@ def test_a_file_of_histories_weighs_items_as_training_did(tmp_path: Path) -> Non
         np.testing.assert_allclose([one.score for one in answer], scores[user, found], rtol=1e-3)
     with pytest.raises(SettingError, match="mode items serves every user exactly"):
         export_run(run, tmp_path / "full.srec", full_options())
+
+
+@pytest.fixture(scope="module")
+def of_histories(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    settings = {"users_per_batch": 16, "temperature": 0.3}
+    return train(tmp_path_factory.mktemp("runs") / "history", "history", settings, method="dense")
+
+
+@pytest.mark.parametrize(
+    "encoding", [Encoding(3, 5, "shared", "gaps"), Encoding(8, 4, "shared", "codes")], ids=["gaps", "codes"]
+)
+def test_learnt_codes_change_numbers_and_nothing_else(
+    of_histories: Trained, tmp_path: Path, encoding: Encoding
+) -> None:
+    """The same tensors of the same sizes, other codes in them, and what the report says is what the file does."""
+    run, tensors = of_histories, []
+    for name, one in (("plain", encoding), ("learnt", replace(encoding, learnt=True))):
+        report = export_run(run, tmp_path / f"{name}.srec", ExportOptions(encoding=one, min_users=2))
+        raw = (tmp_path / f"{name}.srec").read_bytes()
+        header = json.loads(raw[8 : 8 + int.from_bytes(raw[:8], "little")])
+        assert header.pop("__metadata__")["version"] == "1.1"
+        tensors.append({name: (part["dtype"], part["shape"]) for name, part in header.items()})
+    plain, learnt = (device.load(tmp_path / f"{name}.srec") for name in ("plain", "learnt"))
+    assert tensors[0] == tensors[1]
+    assert report.encoding["learnt"] and learnt.card()["card"]["encoding"].endswith(", learnt")
+    users, found = run.split.valid.users, []
+    for model in (plain, learnt):
+        answers = []
+        for user in np.unique(users):
+            history = run.split.train.items[run.split.train.users == user]
+            known = run.split.train.item_ids.external(history)
+            answers.append([one.id for one in model.recommend(history=list(known), k=20)])
+        found.append(answers)
+    assert found[0] != found[1], "codes were learnt"
+    truth = [
+        set(run.split.train.item_ids.external(run.split.valid.items[users == u])) for u in np.unique(users)
+    ]
+    recall = np.mean([len(own & set(answer)) / len(own) for own, answer in zip(truth, found[1])])
+    assert report.quality["file"]["folded"]["recall@20"] == pytest.approx(recall, abs=0.02)
+
+
+def test_a_budget_tries_learnt_codes(of_histories: Trained, tmp_path: Path) -> None:
+    with_them = export_run(of_histories, tmp_path / "a.srec", ExportOptions(budget=9_000))
+    learnt = [row for row in with_them.curve if row["learnt"]]
+    assert {row["kind"] for row in learnt} == {"gaps", "codes"} and all(
+        row["bytes"] <= 9_000 for row in learnt
+    )
+    for row in learnt:
+        same = ("kind", "bits", "keep", "fold")
+        twin = next(o for o in with_them.curve if not o["learnt"] and all(o[n] == row[n] for n in same))
+        assert row["bytes"] == twin["bytes"]
+    without = export_run(of_histories, tmp_path / "b.srec", ExportOptions(budget=9_000, learn=False))
+    assert not any(row["learnt"] for row in without.curve)
 
 
 def test_fold_in_with_self_loops(tmp_path: Path) -> None:

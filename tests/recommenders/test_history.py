@@ -18,7 +18,7 @@ from sparserec.streams import HISTORY_DROPOUT as DROPOUT
 from sparserec.table import DenseTable, Shape, SparseTable, Update
 from sparserec.training import temperature as temperature_module
 from sparserec.training.history_batch import Histories
-from sparserec.training.history_dense import dense_gradient
+from sparserec.training.history_dense import dense_gradient, plain_gradient
 from sparserec.training.history_kernels import fast_exp
 from sparserec.training.history_sparse import SparseHistory
 from sparserec.training.history_step import HistoryStepper
@@ -51,11 +51,12 @@ def matrix_of(table: SparseTable) -> np.ndarray:
     return matrix
 
 
-def slow_loss(matrix: torch.Tensor, base: History, users: np.ndarray) -> torch.Tensor:
-    """The formula of the module, user by user; items without a vector keep none."""
+def slow_loss(matrix: torch.Tensor, base: History, users: np.ndarray, as_it_is: bool = False) -> torch.Tensor:
+    """The formula of the module, user by user; items without a vector keep none. Rows are made as long as one first."""
     settings, degrees = base.settings, np.maximum(TRAIN.item_counts(), 1)
     lengths = matrix.norm(dim=1, keepdim=True)
     unit = torch.where(lengths > 0, matrix / torch.where(lengths > 0, lengths, 1.0), matrix)
+    unit = matrix if as_it_is else unit
     key, losses = key_of(SEED, DROPOUT, STEP), []
     for user in users:
         items = TRAIN.items[TRAIN.users == user]
@@ -75,9 +76,9 @@ def slow_loss(matrix: torch.Tensor, base: History, users: np.ndarray) -> torch.T
     return torch.stack(losses) @ torch.from_numpy(of_users / of_users.sum())
 
 
-def slow_gradient(matrix: np.ndarray, base: History) -> tuple[float, np.ndarray]:
+def slow_gradient(matrix: np.ndarray, base: History, as_it_is: bool = False) -> tuple[float, np.ndarray]:
     leaf = torch.from_numpy(matrix).requires_grad_()
-    loss = slow_loss(leaf, base, USERS)
+    loss = slow_loss(leaf, base, USERS, as_it_is)
     loss.backward()
     return loss.item(), np.nan_to_num(leaf.grad.numpy())
 
@@ -98,6 +99,18 @@ def test_the_dense_step_is_the_formula(settings: dict[str, Any]) -> None:
     expected, slope = slow_gradient(matrix.astype(np.float64), base)
     assert loss == pytest.approx(expected, rel=1e-5)
     np.testing.assert_allclose(gradient.numpy(), slope, rtol=1e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize("settings", SETTINGS)
+def test_rows_of_any_length_follow_the_same_formula(settings: dict[str, Any]) -> None:
+    """As product codes stand for: an item's own share is its squared length, and has a gradient of its own."""
+    base = history(**settings)
+    matrix = 0.7 * np.random.default_rng(0).standard_normal((TRAIN.n_items, DIM)).astype(np.float32)
+    batch = Histories(graph_of(base), base.settings, SEED).batch(USERS, STEP)
+    loss, gradient = plain_gradient(torch.from_numpy(matrix), batch)
+    expected, slope = slow_gradient(matrix.astype(np.float64), base, as_it_is=True)
+    assert loss == pytest.approx(expected, rel=1e-5)
+    np.testing.assert_allclose(gradient.numpy(), slope, rtol=1e-3, atol=1e-5)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)

@@ -58,7 +58,7 @@ def test_other_tables_have_the_size_they_say(bits: int, tmp_path: Path) -> None:
         assert table.stored_bytes(bits) == bytes_in_a_file(table, bits, tmp_path / "a.srec")
 
 
-@pytest.mark.parametrize(("entries", "bits"), [(4, 3), (16, 4), (48, 6)])
+@pytest.mark.parametrize(("entries", "bits"), [(4, 3), (16, 4), (48, 6), (120, 4)])
 def test_gaps_are_foreseen(entries: int, bits: int) -> None:
     rng = np.random.default_rng(0)
     rows = np.zeros((20_000, 128), np.float32)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparserec.vectors.codebooks import balanced_axes, looked_up, means, nearest, product_codes
+from sparserec.vectors.codebooks import balanced_axes, looked_up, means, nearest_entries, product_codes
 
 
 def test_nearest_and_means_by_hand() -> None:
     """Two slices of one column; entries 0 and 10, -1 and 1. Vectors 1 and 3 are nearer 0, 9 is nearer 10."""
     books = np.array([[[0.0], [10.0]], [[-1.0], [1.0]]])
     vectors = np.array([[1.0, -3.0], [3.0, -1.0], [9.0, -2.0]])
-    code = nearest(vectors, books)
+    code = nearest_entries(vectors, books)
     assert code.tolist() == [[0, 0], [0, 0], [1, 0]]
     moved = means(vectors, code, books, np.random.default_rng(0))
     assert moved[0].tolist() == [[2.0], [9.0]] and moved[1, 0].tolist() == [-2.0]
@@ -48,3 +48,13 @@ def test_turning_the_axes_lowers_the_error() -> None:
 def test_few_vectors_have_few_entries() -> None:
     codes = product_codes(np.arange(12.0).reshape(3, 4), 2)
     assert codes.book.shape == (2, 3, 2) and codes.code.max() < 3
+
+
+def test_slices_need_not_divide_the_columns() -> None:
+    """Three slices of ten columns have three each: the axis with the least variance is left out."""
+    rng = np.random.default_rng(4)
+    vectors = (rng.standard_normal((2000, 10)) * ([1.0] * 9 + [0.01])).astype(np.float32)
+    codes = product_codes(vectors, 3)
+    assert codes.axes.shape == (10, 9) and codes.book.shape[2] == 3
+    assert codes.axes.T @ codes.axes == pytest.approx(np.eye(9), abs=1e-4)
+    assert np.abs(codes.axes[9]).max() < 0.1

@@ -41,6 +41,13 @@ def export(
         Optional[int], typer.Option(min=1, help="Entries, axes, bytes of codes or listed items of an item.")
     ] = None,
     fold: Annotated[Optional[str], typer.Option("--fold-in", help="own or shared fold-in table.")] = None,
+    learn: Annotated[
+        Optional[bool],
+        typer.Option(
+            "--learn/--no-learn",
+            help="Learn the codes with base history's loss: gaps and codes; tried with --budget.",
+        ),
+    ] = None,
     min_users: Annotated[int, typer.Option(min=0, help="Leave out items that fewer users chose.")] = 1,
     titles: Annotated[
         bool, typer.Option("--titles/--no-titles", help="Whether titles and tags go into the file.")
@@ -61,6 +68,7 @@ def export(
     """Write a trained run as one small file and report its size and quality."""
     from sparserec.cli.options import check_choice
     from sparserec.data import read_item_info
+    from sparserec.errors import SettingError
     from sparserec.export import ExportOptions, check_colour, export_run
     from sparserec.runs import open_final, open_run
     from sparserec.units import parse_size
@@ -75,13 +83,18 @@ def export(
     trained, final = open_run(run), open_final(run)
     path = out or trained.folder.device_file
     named = any(one is not None for one in (encoding, bits, keep, fold))
+    if learn and not named and not budget:
+        raise SettingError(
+            "--learn needs an --encoding to learn (gaps or codes), or a --budget to choose one for"
+        )
     kind, folding = encoding or DEFAULT.kind, fold or DEFAULT.fold
-    exact = Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, folding, kind)  # type: ignore[arg-type]
+    exact = Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, folding, kind, learn or False)  # type: ignore[arg-type]
     wanted = ExportOptions(
         mode=mode,  # type: ignore[arg-type]
         budget=parse_size(budget) if budget else None,
         encoding=exact if named else None,
         bits=bits,
+        learn=learn is not False,
         min_users=min_users,
         titles=titles,
         include_everyones_history=include_everyones_history,
@@ -175,7 +188,8 @@ def _print_curve(report: ExportReport, console: object) -> None:
     for row in sorted(report.curve, key=lambda row: row["bytes"]):
         chosen = all(row[name] == value for name, value in report.encoding.items())
         quality = f"{row['quality']['folded']['ndcg@20']:.4f}"
-        settings = (row["kind"], str(row["bits"]), str(row["keep"]), row["fold"])
+        kind = f"{row['kind']}, learnt" if row["learnt"] else row["kind"]
+        settings = (kind, str(row["bits"]), str(row["keep"]), row["fold"])
         table.add_row(show_bytes(row["bytes"]), *settings, quality, "<- chosen" if chosen else "")
     console.print(table)  # type: ignore[attr-defined]
     console.print(f"figure: {report.path.with_suffix('.curve.png')}")  # type: ignore[attr-defined]

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
 from sparserec.cli import options
+
+if TYPE_CHECKING:
+    from sparserec.planning import PlanOptions
 
 
 def register(app: typer.Typer) -> None:
@@ -24,7 +27,9 @@ def train(
     ] = None,
     budget: Annotated[
         Optional[str],
-        typer.Option(help="Size of the file to ship, such as 1MB: chooses --dim and --density."),
+        typer.Option(
+            help="Size of the file to ship, such as 1MB: chooses --dim and --density, and the file's encoding."
+        ),
     ] = None,
     mode: Annotated[str, typer.Option(help="With --budget, what will be shipped: items or full.")] = "items",
     warm: Annotated[
@@ -74,7 +79,23 @@ def train(
         finished = train_run(settings, run_dir, given, wanted, start, resume, quiet, processes)
     if not processes.first:
         return
-    print_record(finished.record, finished.folder, as_json)
+    shipped = _ship(finished.folder, wanted, quiet)
+    print_record(RunFolder(finished.folder).read_record(), finished.folder, as_json)
     if budget is not None and not as_json:
         everyone = " --include-everyones-history" if mode == "full" else ""
-        print(f"next: sparserec export {finished.folder} --mode {mode} --budget {budget}{everyone}")
+        print(
+            shipped or f"next: sparserec export {finished.folder} --mode {mode} --budget {budget}{everyone}"
+        )
+
+
+def _ship(folder: Path, wanted: PlanOptions, quiet: bool) -> str | None:
+    """Write the file that a budget was given for; mode full waits for a word, because it holds everybody's history."""
+    from sparserec.export import ship_run
+    from sparserec.runs import RunFolder
+    from sparserec.units import show_bytes
+
+    if wanted.budget is None or wanted.mode != "items":
+        return None
+    report = ship_run(folder, wanted.budget, quiet)
+    chosen = RunFolder(folder).read_record().shipped
+    return f"{report.path}: {show_bytes(report.bytes)}, {chosen['why']}" if report and chosen else None

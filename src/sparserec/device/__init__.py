@@ -16,19 +16,28 @@ from .codecs import (
     quantised_bytes_flat,
     sparse_rows,
 )
-from .encode import encode_codes, encode_rows, read_back, read_back_sparse
+from .encode import (
+    CodedRows,
+    code_rows,
+    encode_coded,
+    encode_codes,
+    encode_rows,
+    read_back,
+    read_back_sparse,
+)
 from .errors import DeviceError, FileError
 from .fold_in import FoldInWeights
 from .graph import encode_graph, smallest_counts
 from .ids import id_tensors
 from .model import Explanation, Item, Model, Recommendation, load, loads
 from .scorers import FullScorer
-from .sizes import SCALE_BYTES, gap_bytes, int_bytes, product_bytes
+from .sizes import SCALE_BYTES, gap_bytes, int_bytes, prefix_bytes, product_bytes
 from .text import text_tensors
 from .writer import ModelParts, model_bytes, write_model
 
 __all__ = [
     "SCALE_BYTES",
+    "CodedRows",
     "DeviceError",
     "EncodedTable",
     "Explanation",
@@ -40,8 +49,10 @@ __all__ = [
     "ModelParts",
     "Recommendation",
     "SparseRows",
+    "code_rows",
     "decode_table",
     "dequantise",
+    "encode_coded",
     "encode_codes",
     "encode_graph",
     "encode_rows",
@@ -55,6 +66,7 @@ __all__ = [
     "load",
     "loads",
     "model_bytes",
+    "prefix_bytes",
     "product_bytes",
     "quantise_rows",
     "quantised_bytes",

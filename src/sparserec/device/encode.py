@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from .codecs import EncodedTable, SparseRows, sparse_rows
@@ -55,6 +57,51 @@ def quantise_to_codes(
     return best_levels, scale
 
 
+@dataclass(frozen=True)
+class CodedRows:
+    """Rows whose entries are codes of a few bits, before they are packed."""
+
+    rows: SparseRows
+    """The entries that are stored, with the values that the codes stand for."""
+    levels: np.ndarray  # (entries,) uint8: place of each entry's code
+    codes: np.ndarray  # int8, ascending: the codes there are
+    scale: np.ndarray  # (rows,) float64
+
+    def take(self, places: np.ndarray) -> CodedRows:
+        """Some of the rows."""
+        rows, counts = self.rows, np.diff(self.rows.starts)[places]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        entries = np.repeat(rows.starts[places] - starts[:-1], counts) + np.arange(starts[-1])
+        taken = SparseRows(rows.values[entries], rows.columns[entries], starts, rows.dim)
+        return CodedRows(taken, self.levels[entries], self.codes, self.scale[places])
+
+
+def code_rows(table: np.ndarray | SparseRows, bits: int, positions: str = "gaps") -> CodedRows:
+    """The codes nearest to a table's entries; which entries are stored depends on how positions are."""
+    if positions not in POSITIONS:
+        raise CannotWrite(f"positions {positions!r}: must be one of {', '.join(POSITIONS)}")
+    if not np.isfinite(table.values if isinstance(table, SparseRows) else table).all():
+        raise CannotWrite("a table to be quantised holds values that are not finite")
+    chosen = _entries(table, positions, bits)
+    codes = uniform_codes(bits, bool((chosen.values < 0).any()), bool((chosen.values == 0).any()))
+    levels, scale = quantise_to_codes(chosen.values, chosen.rows_of_entries, len(chosen.starts) - 1, codes)
+    return CodedRows(chosen, levels, codes, scale)
+
+
+def encode_coded(
+    coded: CodedRows, bits: int, positions: str = "gaps", unit: bool = False, scale_levels: int = MOST_LEVELS
+) -> EncodedTable:
+    """Rows of codes as the tensors of a file. With `unit` it holds no scale, and a reader makes every row as long as
+    one.
+    """
+    tensors = level_tensors("code", coded.levels, coded.codes)
+    if not unit:
+        values = ratio_levels(coded.scale, scale_levels)
+        tensors |= level_tensors("scale", nearest_levels(coded.scale, values), values)
+    tensors |= _position_tensors(coded.rows, positions)
+    return EncodedTable(len(coded.scale), coded.rows.dim, bits, positions, tensors)
+
+
 def encode_rows(
     table: np.ndarray | SparseRows,
     bits: int,
@@ -65,22 +112,9 @@ def encode_rows(
     """A table as codes of a few bits.
 
     `gaps` holds the entries that are nearer their code than 0, `prefix` those up to the last of each row that is not 0,
-    `all` every one. With `unit` the file holds no scale, and a reader makes every row as long as one.
+    `all` every one.
     """
-    if positions not in POSITIONS:
-        raise CannotWrite(f"positions {positions!r}: must be one of {', '.join(POSITIONS)}")
-    if not np.isfinite(table.values if isinstance(table, SparseRows) else table).all():
-        raise CannotWrite("a table to be quantised holds values that are not finite")
-    chosen = _entries(table, positions, bits)
-    n_rows, rows = len(chosen.starts) - 1, chosen.rows_of_entries
-    codes = uniform_codes(bits, bool((chosen.values < 0).any()), bool((chosen.values == 0).any()))
-    levels, scale = quantise_to_codes(chosen.values, rows, n_rows, codes)
-    tensors = level_tensors("code", levels, codes)
-    if not unit:
-        values = ratio_levels(scale, scale_levels)
-        tensors |= level_tensors("scale", nearest_levels(scale, values), values)
-    tensors |= _position_tensors(chosen, positions)
-    return EncodedTable(n_rows, chosen.dim, bits, positions, tensors)
+    return encode_coded(code_rows(table, bits, positions), bits, positions, unit, scale_levels)
 
 
 def encode_codes(

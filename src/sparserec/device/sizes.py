@@ -32,9 +32,18 @@ def int_bytes(entries: int, rows: int, dim: int, bits: int, even: bool = False) 
 
 
 def gap_bytes(entries: int, rows: int, dim: int, bits: int) -> float:
-    """About those of rows of so many entries each, of few bits, their columns as gaps, with a scale of a byte."""
+    """About those of rows of so many entries each, of few bits, their columns as gaps, with a scale of a byte.
+
+    A gap takes a bit at least, also where a row has nearly all columns.
+    """
     choices = lgamma(dim + 1) - lgamma(entries + 1) - lgamma(dim - entries + 1)
-    return rows * (GAP_ROOM * choices / log(2) + entries * bits + 8) / 8
+    positions = max(GAP_ROOM * choices / log(2), entries)
+    return rows * positions / 8 + prefix_bytes(entries, rows, bits)
+
+
+def prefix_bytes(entries: int, rows: int, bits: int) -> float:
+    """Those of rows of so many first columns each, of few bits, with a scale of a byte."""
+    return rows * (entries * bits + 8) / 8
 
 
 def product_bytes(slices: int, rows: int, dim: int) -> int:

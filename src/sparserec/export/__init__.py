@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sparserec.export.measured import NEW_USERS
     from sparserec.export.page import write_page
     from sparserec.export.page_colour import check_colour
+    from sparserec.export.ship import ship_run
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
@@ -21,5 +22,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "measured": ("NEW_USERS",),
         "page": ("write_page",),
         "page_colour": ("check_colour",),
+        "ship": ("ship_run",),
     },
 )

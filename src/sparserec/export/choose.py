@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from sparserec.data import Split
-from sparserec.device import gap_bytes, int_bytes, product_bytes
+from sparserec.device import gap_bytes, int_bytes, prefix_bytes, product_bytes
 from sparserec.errors import SettingError
 from sparserec.progress import progress
 from sparserec.vectors import (
+    LEARNABLE,
     EncodedLists,
     EncodedVectors,
     Encoding,
@@ -27,10 +28,12 @@ from sparserec.vectors import (
 )
 
 KEEPS = (8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
-CODE_BYTES = (4, 8, 12, 16, 24, 32, 48)
+CODE_BYTES = (4, 8, 12, 16, 24, 32, 48, 64)
 LISTS = (5, 10, 20, 30, 50, 100, 200)
 AVERAGE_LISTS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 100)
 USERS_TO_CHOOSE_BY = 5000
+LEARNT_OF_A_KIND = 2
+"""Encodings whose codes are learnt for a budget."""
 GOOD_ENOUGH = 0.99
 """Share of the float vectors' quality that a file keeps unless a budget forbids it."""
 SMALLEST_SHARE, LARGEST_SHARE = 0.15, 1.3
@@ -66,7 +69,7 @@ def possible_encodings(vectors: Vectors, personal: bool = False) -> list[Encodin
         found += [Encoding(bits, keep, fold) for keep in keeps for bits in (4, 8)]  # type: ignore[arg-type]
         found += [Encoding(bits, keep, fold, "gaps") for keep in keeps for bits in (2, 3, 4, 6)]  # type: ignore[arg-type]
         found += [Encoding(4, keep, fold, "prefix") for keep in keeps]  # type: ignore[arg-type]
-        found += [Encoding(8, size, fold, "codes") for size in CODE_BYTES if dim % size == 0]  # type: ignore[arg-type]
+        found += [Encoding(8, size, fold, "codes") for size in CODE_BYTES if size <= dim]  # type: ignore[arg-type]
     if len(vectors.fold) == 1 and not personal:
         found += [Encoding(4, size, "shared", "neighbours") for size in LISTS if size < items]
     if not personal:
@@ -89,7 +92,9 @@ def foreseen_bytes(vectors: Vectors, encoding: Encoding) -> float:
         return tables * product_bytes(keep, items, dim)
     if encoding.kind == "int":
         return tables * int_bytes(items * keep, items, dim, bits, even=True)
-    return tables * gap_bytes(keep, items, keep if encoding.kind == "prefix" else columns, bits)
+    if encoding.kind == "prefix":
+        return tables * prefix_bytes(keep, items, bits)
+    return tables * gap_bytes(keep, items, columns, bits)
 
 
 class Encoder:
@@ -147,6 +152,20 @@ def size_quality_curve(
             points.append(Point(encoding, made.nbytes + overhead, made_quality(vectors, made, split, truth)))
             bar.advance(1, encoding.label)
     return points
+
+
+def worth_learning(points: list[Point], budget: int) -> list[Encoding]:
+    """The best encodings that fit of each kind that can be learnt, to be tried once more with learnt codes."""
+    found = []
+    for kind in LEARNABLE:
+        fit = [
+            point
+            for point in points
+            if point.encoding.kind == kind and point.encoding.fold == "shared" and point.bytes <= budget
+        ]
+        fit.sort(key=lambda point: (-point.score, point.bytes))
+        found += [replace(point.encoding, learnt=True) for point in fit[:LEARNT_OF_A_KIND]]
+    return found
 
 
 def good_score(vectors: Vectors, split: Split) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -23,11 +23,13 @@ from sparserec.export.choose import (
     nothing_fits,
     size_quality_curve,
     smallest_good,
+    worth_learning,
 )
 from sparserec.export.contents import full_parts, item_parts, kept_items, personal_parts
+from sparserec.export.learn import Learnt, learn_encoding
 from sparserec.export.measured import Quality, file_quality
 from sparserec.progress import say
-from sparserec.recommenders import graph_of
+from sparserec.recommenders import History, graph_of, make_recommender
 from sparserec.runs import Trained, count_opening
 from sparserec.vectors import (
     DEFAULT,
@@ -38,6 +40,7 @@ from sparserec.vectors import (
     Vectors,
     choose_lists,
     encoded_quality,
+    made_quality,
     make_vectors,
     some_users,
 )
@@ -63,6 +66,8 @@ class ExportOptions:
     """None chooses on validation: the smallest file within 1 % of float, or the best that fits where none does."""
     bits: int | None = None
     """Of the layer-0 table in mode full; None chooses as above."""
+    learn: bool = True
+    """Whether codes may be learnt for a budget with the loss of the training, where that is base history's."""
     min_users: int = 1
     titles: bool = True
     """Whether titles and tags go into the file."""
@@ -162,6 +167,11 @@ def _check(run: Trained, path: Path, options: ExportOptions) -> None:
         raise SettingError("mode personal needs a `user`: whose vector the file is to hold")
     if options.encoding is not None:
         options.encoding.check(run.table.shape.dim)
+        if options.encoding.learnt and not isinstance(run.recommender, History):
+            raise SettingError(
+                f"encoding {options.encoding.label}: codes are learnt with the loss of base history, and this run has "
+                f"base {run.config.base}"
+            )
     if options.min_users < 0:
         raise SettingError(f"`min_users` {options.min_users}: must not be negative")
 
@@ -175,6 +185,7 @@ class _Job:
     options: ExportOptions
     given_info: ItemInfo | None
     quiet: bool
+    learnt: dict[tuple[bool, Encoding], Learnt] = field(default_factory=dict)
 
     @property
     def info(self) -> ItemInfo | None:
@@ -224,6 +235,8 @@ class _Job:
 
     def encoded(self, which: Trained, encoding: Encoding, items: np.ndarray) -> Made:
         """The tables of the kept items of the measured or of the shipped model."""
+        if encoding.learnt:
+            return self._learnt(which, encoding)(items)
         measured = which is self.run
         vectors = self.vectors if measured else self.shipped_vectors
         kept = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
@@ -232,6 +245,18 @@ class _Job:
         return Encoder(kept, lambda: self.log if measured else self.shipped_log, encoding.keep, items)(
             encoding
         )
+
+    def _learnt(self, which: Trained, encoding: Encoding) -> Learnt:
+        """Codes are learnt once for each model: choosing, measuring and writing see the same."""
+        known = which is self.run, encoding
+        if known not in self.learnt:
+            base = make_recommender(
+                which.config.base, which.record.base_settings
+            )  # with the temperature of the run
+            assert isinstance(base, History)
+            vectors = self.vectors if which is self.run else self.shipped_vectors
+            self.learnt[known] = learn_encoding(vectors, encoding, base, which.split.train, self.quiet)
+        return self.learnt[known]
 
     def items(self) -> tuple[Encoding, ModelParts, list[Point]]:
         """Modes items and personal."""
@@ -256,20 +281,26 @@ class _Job:
 
     def _curve(self, overhead: int, budget: int) -> list[Point]:
         scale = len(self.kept) / self.run.split.n_items  # measured on all items; dropped ones take no bytes
-        personal = self.options.mode == "personal"
-        return size_quality_curve(
-            self.vectors,
-            lambda: self.log,
-            self.run.split,
-            overhead,
-            int(budget / scale),
-            self.quiet,
-            personal,
+        personal, room = self.options.mode == "personal", int(budget / scale)
+        points = size_quality_curve(
+            self.vectors, lambda: self.log, self.run.split, overhead, room, self.quiet, personal
         )
+        return points + self._learnt_points(worth_learning(points, room), overhead)
+
+    def _learnt_points(self, encodings: list[Encoding], overhead: int) -> list[Point]:
+        if not self.options.learn or not isinstance(self.run.recommender, History):
+            return []
+        truth = some_users(self.run.split.valid, USERS_TO_CHOOSE_BY)
+        points = []
+        for encoding in encodings:
+            made = self.encoded(self.run, encoding, np.arange(self.run.split.n_items))
+            quality = made_quality(self.vectors, made, self.run.split, truth)
+            points.append(Point(encoding, made.nbytes + overhead, quality))
+        return points
 
     def _parts(self, encoding: Encoding) -> ModelParts:
         made = self.encoded(self.shipped, encoding, self.kept)
-        card = _card(self.run, self.shipped is not self.run)
+        card = _card(self.run, self.shipped is not self.run) | {"encoding": encoding.label}
         parts = item_parts(self.shipped, made, self.kept, self.info, card)
         if self.options.mode != "personal":
             return parts

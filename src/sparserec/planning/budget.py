@@ -1,22 +1,24 @@
 """`train --budget 1MB`: the dimension and density whose exported file will fit.
 
-The file's size is known before training: ids, titles, degrees and header are what they are, and vectors take a fixed
-number of bytes a row for a given dimension, cut and precision. How good the result is can only be measured, which is
-what `export --budget` does afterwards. The rules here keep what measuring on Gowalla showed: 128 columns are worth
-having as long as a twelfth of them can be shipped (12 of 128 entries at 4 bits lose 2.3 % of recall, 16 lose 2 %, 32
-lose 0.3 %), fewer columns lose more than a cut does, and entries beyond what is shipped need not be trained.
+The file's size is known before training: ids, titles, degrees and header are what they are, and vectors take about so
+many bytes a row for a given dimension, cut and precision. How good a file is can only be measured: that is what the
+choice among all encodings does, once the run is trained. The rules here keep what measuring on Gowalla showed: 128
+columns are worth having as long as a twelfth of them can be shipped (12 of 128 entries at 4 bits lose 2.3 % of recall,
+16 lose 2 %, 32 lose 0.3 %), fewer columns lose more than a cut does, and entries beyond what is shipped need not be
+trained.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 from typing import Any, Literal
 
 import numpy as np
 
 from sparserec.data import Interactions, ItemInfo, Source, train_share
-from sparserec.device import encode_graph, id_tensors, int_bytes, smallest_counts, text_tensors
+from sparserec.device import encode_graph, gap_bytes, id_tensors, int_bytes, smallest_counts, text_tensors
 from sparserec.errors import SettingError
 from sparserec.units import show_bytes
 
@@ -133,7 +135,7 @@ def _for_items(data: Interactions, fixed: dict[str, int], budget: int, dims: Seq
             continue
         bits = 8 if _most_entries(items, dim, 8, room) >= dim / 2 else 4
         keep = _most_entries(items, dim, bits, room)
-        vectors = int_bytes(items * keep, items, dim, bits, even=True)
+        vectors = ceil(gap_bytes(keep, items, dim, bits))
         density = float(np.clip(keep / dim, *DENSITIES))
         why = (
             f"{room / items:.1f} bytes an item hold {keep} of {dim} entries at {bits} bits; the table is trained at "
@@ -145,7 +147,7 @@ def _for_items(data: Interactions, fixed: dict[str, int], budget: int, dims: Seq
 
 def _most_entries(rows: int, dim: int, bits: int, room: int) -> int:
     """The most entries of every row with which all of them fit `room` bytes, 0 where none does."""
-    fitting = (n for n in range(1, dim + 1) if int_bytes(n * rows, rows, dim, bits, even=True) <= room)
+    fitting = (n for n in range(1, dim + 1) if gap_bytes(n, rows, dim, bits) <= room)
     return max(fitting, default=0)
 
 
@@ -182,7 +184,8 @@ def _too_small(
     data: Interactions, fixed: dict[str, int], target: Target, budget: int, dims: Sequence[int]
 ) -> str:
     rows = data.n_items if target == "items" else data.n_users + data.n_items
-    least = sum(fixed.values()) + int_bytes(rows, rows, min(dims), 4, even=target == "items")
+    one_entry = gap_bytes(1, rows, min(dims), 4) if target == "items" else int_bytes(rows, rows, min(dims), 4)
+    least = sum(fixed.values()) + ceil(one_entry)
     parts = ", ".join(
         f"{name} {show_bytes(size)}" for name, size in sorted(fixed.items(), key=lambda kv: -kv[1])
     )

@@ -117,6 +117,8 @@ class Record(BaseModel):
     """Settings that were tried on the validation set, with their score."""
     export: dict[str, Any] | None = None
     """Size and quality of a small file: the encoding that `export` begins with."""
+    shipped: dict[str, Any] | None = None
+    """The file that was chosen for a budget: which encoding, out of what, and why."""
     final: FinalRecord | None = None
     """Of the model in the folder `final`, which is what is shipped; all other figures are of the measured one."""
 

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from sparserec.training.history_step import HistoryStepper, step_bytes
     from sparserec.training.loop import CHECKPOINT, Loop
     from sparserec.training.mask_stats import correlation, ranks, support_stats
+    from sparserec.training.more_steps import MoreSteps
     from sparserec.training.prepare import Prepared, prepare_run
+    from sparserec.training.shipped_codes import learn_codes
+    from sparserec.training.shipped_rows import learn_rows
     from sparserec.training.start import Everything, FirstTraining, Order, Start
     from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
 
@@ -33,7 +36,10 @@ __getattr__, __dir__, __all__ = lazy_names(
         "history_step": ("HistoryStepper", "step_bytes"),
         "loop": ("CHECKPOINT", "Loop"),
         "mask_stats": ("correlation", "ranks", "support_stats"),
+        "more_steps": ("MoreSteps",),
         "prepare": ("Prepared", "prepare_run"),
+        "shipped_codes": ("learn_codes",),
+        "shipped_rows": ("learn_rows",),
         "start": ("Everything", "FirstTraining", "Order", "Start"),
         "steppers": ("Batches", "Steps", "make_sampler", "make_stepper"),
     },

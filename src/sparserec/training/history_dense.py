@@ -32,13 +32,35 @@ def unit_rows(table: Table) -> tuple[torch.Tensor, torch.Tensor]:
 def dense_gradient(table: Table, batch: HistoryBatch) -> tuple[float, torch.Tensor]:
     """Loss of the batch, and its gradient on all rows of the table, shape (items, dim)."""
     rows, inverse = unit_rows(table)
+    own = torch.from_numpy(batch.weights) * (inverse[torch.from_numpy(batch.items).long(), 0] > 0)
+    value, gradient, _ = softmax_gradient(rows, own, 1.0, batch)  # what own shares add lies along the rows
+    along = (gradient * rows).sum(1, keepdim=True)
+    return value, gradient.addcmul_(along, rows, value=-1.0).mul_(inverse)
+
+
+def plain_gradient(rows: torch.Tensor, batch: HistoryBatch) -> tuple[float, torch.Tensor]:
+    """The same for rows that count as they are, of whatever length."""
+    items, weights = torch.from_numpy(batch.items).long(), torch.from_numpy(batch.weights)
+    squares = rows.square().sum(1)
+    value, gradient, slopes = softmax_gradient(
+        rows, weights * squares[items], float(squares.max().sqrt()), batch
+    )
+    return value, gradient.index_add_(0, items, (-2.0 * slopes * weights)[:, None] * rows[items])
+
+
+def softmax_gradient(
+    rows: torch.Tensor, own: torch.Tensor, longest: float, batch: HistoryBatch
+) -> tuple[float, torch.Tensor, torch.Tensor]:
+    """Loss, its gradient on the rows with the pairs' own shares taken as constants, and its slopes by their scores.
+
+    No row is longer than `longest`.
+    """
     items, owners = (torch.from_numpy(part).long() for part in (batch.items, batch.owners))
     weights, targets = torch.from_numpy(batch.weights), torch.from_numpy(batch.targets)
     liked = rows[items]
     users = torch.zeros(batch.n_users, rows.shape[1]).index_add_(0, owners, liked * weights[:, None])
-    own = weights * (inverse[items, 0] > 0)
     scores = (users[owners] * liked).sum(1) - own
-    tops = top_scores(users.norm(dim=1), scores, owners)
+    tops = top_scores(users.norm(dim=1) * longest, scores, owners)
     sums, slopes = torch.zeros(batch.n_users), torch.zeros_like(users)
     for _, part, shares in _shares(rows, users, batch, own, tops):
         sums += shares.sum(1)
@@ -47,18 +69,19 @@ def dense_gradient(table: Table, batch: HistoryBatch) -> tuple[float, torch.Tens
     value = float((of_users * (sums.log() + tops)).double().sum() - (targets * scores).double().sum())
     parts = of_users / sums
     slopes.mul_(parts[:, None]).index_add_(0, owners, liked * -targets[:, None])
-    gradient = torch.zeros_like(rows)
+    gradient, of_pairs = torch.zeros_like(rows), torch.empty_like(weights)
     for (places, pairs), _, shares in _shares(rows, users, batch, own, tops):
         shares.mul_(parts[:, None])
-        shares[owners[pairs], pair_columns(batch, places, pairs)] -= targets[pairs]
+        at = owners[pairs], pair_columns(batch, places, pairs)
+        shares[at] -= targets[pairs]
+        of_pairs[pairs] = shares[at]
         gradient[torch.from_numpy(batch.softmax[places]).long()] = shares.T @ users
     gradient.index_add_(0, items, slopes[owners] * weights[:, None])
-    along = (gradient * rows).sum(1, keepdim=True)
-    return value, gradient.addcmul_(along, rows, value=-1.0).mul_(inverse)
+    return value, gradient, of_pairs
 
 
 def top_scores(lengths: torch.Tensor, scores: torch.Tensor, owners: torch.Tensor) -> torch.Tensor:
-    """What is taken off a user's scores before the exponential: no score of a unit row exceeds the user's length."""
+    """What is taken off a user's scores before the exponential; no score exceeds the user's `lengths`."""
     best = torch.full_like(lengths, -torch.inf).scatter_reduce_(0, owners, scores, "amax")
     return torch.minimum(lengths, best + HEADROOM)
 

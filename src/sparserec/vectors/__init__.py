@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING
 from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from sparserec.vectors.codebooks import ProductCodes, nearest_entries, product_codes
     from sparserec.vectors.encoding import (
+        BOOK_BITS,
         DEFAULT,
         KINDS,
+        LEARNABLE,
         EncodedVectors,
         Encoding,
         as_read,
@@ -35,7 +38,18 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "encoding": ("DEFAULT", "KINDS", "EncodedVectors", "Encoding", "as_read", "cut", "encode"),
+        "codebooks": ("ProductCodes", "nearest_entries", "product_codes"),
+        "encoding": (
+            "BOOK_BITS",
+            "DEFAULT",
+            "KINDS",
+            "LEARNABLE",
+            "EncodedVectors",
+            "Encoding",
+            "as_read",
+            "cut",
+            "encode",
+        ),
         "fold_in": ("FoldIn", "fold_taps", "user_history"),
         "lists_of_log": ("ListsOfLog", "choose_lists"),
         "neighbours": ("EncodedLists", "Neighbours"),

@@ -25,13 +25,16 @@ class ProductCodes:
 
     code: np.ndarray  # (rows, slices): which codebook entry
     book: np.ndarray  # (slices, entries, width)
-    axes: np.ndarray  # (dim, dim) rotation: the codes stand for vectors @ axes
+    axes: np.ndarray  # (dim, slices * width) orthonormal columns: the codes stand for vectors @ axes
 
 
 def product_codes(
     vectors: np.ndarray, slices: int, seed: int = 0, axes: np.ndarray | None = None
 ) -> ProductCodes:
-    """Codes of one byte a slice; with `axes` given those are kept."""
+    """Codes of one byte a slice; with `axes` given those are kept.
+
+    Slices are equally wide: where they do not divide the columns, the least important axes are left out.
+    """
     rng = np.random.default_rng(seed)
     learn = axes is None
     rotation = balanced_axes(vectors, slices) if axes is None else axes
@@ -40,23 +43,24 @@ def product_codes(
     book = turned[rng.choice(len(vectors), entries, replace=len(vectors) < entries)]
     books = np.ascontiguousarray(book.reshape(entries, slices, -1).swapaxes(0, 1))
     for step in range(ROUNDS + LAST_STEPS):
-        code = nearest(turned, books)
+        code = nearest_entries(turned, books)
         books = means(turned, code, books, rng)
         if learn and step < ROUNDS:
             left, _, right = np.linalg.svd(vectors.T @ looked_up(code, books), full_matrices=False)
             rotation = (left @ right).astype(vectors.dtype)
             turned = vectors @ rotation
-    return ProductCodes(nearest(turned, books), books, rotation)
+    return ProductCodes(nearest_entries(turned, books), books, rotation)
 
 
 def balanced_axes(vectors: np.ndarray, slices: int) -> np.ndarray:
-    """Principal axes dealt to the slices so that each gets about the same product of variances: (dim, dim)."""
+    """Principal axes dealt to the slices so that each gets about the same product of variances: (dim, axes)."""
     dim = vectors.shape[1]
+    width = dim // slices
     values, axes = np.linalg.eigh(vectors.T @ vectors / max(len(vectors), 1))
-    room = np.full(slices, dim // slices)
+    room = np.full(slices, width)
     load = np.zeros(slices)
     places: list[list[int]] = [[] for _ in range(slices)]
-    for axis in np.argsort(-values):
+    for axis in np.argsort(-values)[: slices * width]:
         slice_ = int(np.argmin(np.where(room > 0, load, np.inf)))
         places[slice_].append(int(axis))
         room[slice_] -= 1
@@ -64,7 +68,7 @@ def balanced_axes(vectors: np.ndarray, slices: int) -> np.ndarray:
     return np.ascontiguousarray(axes[:, [axis for own in places for axis in own]]).astype(vectors.dtype)
 
 
-def nearest(vectors: np.ndarray, books: np.ndarray) -> np.ndarray:
+def nearest_entries(vectors: np.ndarray, books: np.ndarray) -> np.ndarray:
     """The codebook entry closest to each vector in each slice: (rows, slices)."""
     slices, _, width = books.shape
     code = np.empty((len(vectors), slices), np.uint8)

@@ -30,6 +30,7 @@ slice. neighbours: lists of items instead of vectors, made from them. together: 
 log, made without them."""
 
 KINDS: tuple[Kind, ...] = ("int", "gaps", "prefix", "codes", "neighbours", "together")
+LEARNABLE: tuple[Kind, ...] = ("gaps", "codes")
 BOOK_BITS = 8
 SIZED_SHARE = 0.9  # of the columns, on average: rows that end earlier have sizes of their own
 
@@ -45,9 +46,16 @@ class Encoding:
     together with it, on average."""
     fold: Fold = "shared"
     kind: Kind = "int"
+    learnt: bool = False
+    """Whether codes are learnt with the loss of the training once they are chosen, rather than nearest to the vectors.
+    """
 
     @property
     def label(self) -> str:
+        return f"{self._label}, learnt" if self.learnt else self._label
+
+    @property
+    def _label(self) -> str:
         if self.kind == "codes":
             return f"codes of {self.keep} bytes, fold-in {self.fold}"
         if self.kind == "neighbours":
@@ -69,8 +77,14 @@ class Encoding:
             raise SettingError(f"bits {self.bits}: encoding int has 4 or 8; gaps and prefix take 1 to 8")
         if not 1 <= self.bits <= 8 or self.keep < 1:
             raise SettingError(f"bits {self.bits} and keep {self.keep}: bits must be 1 to 8, keep at least 1")
-        if self.kind == "codes" and dim % self.keep:
-            raise SettingError(f"keep {self.keep}: the bytes of product codes must divide the {dim} columns")
+        if self.kind == "codes" and self.keep > dim:
+            raise SettingError(
+                f"keep {self.keep}: product codes have at most a byte for each of the {dim} columns"
+            )
+        if self.learnt and (self.kind not in LEARNABLE or self.fold != "shared"):
+            raise SettingError(
+                f"encoding {self._label} cannot be learnt: {' and '.join(LEARNABLE)} with fold-in shared can"
+            )
 
 
 DEFAULT = Encoding()

@@ -1,0 +1,40 @@
+"""Values of sparse rows learnt as they will be shipped: in a few bits, with the loss that the table was trained with.
+
+Straight through (Bengio et al., arXiv 1308.3432): the loss sees the codes, and its gradient moves float values behind
+them, which change a code when they come nearer to another one. Rows of base `history` count by their direction, so
+codes need no scale. Which entries a row has stays as it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from sparserec.device import CodedRows
+from sparserec.progress import Progress
+from sparserec.table import Shape, SparseTable, Update
+from sparserec.training.history_sparse import SparseHistory
+from sparserec.training.more_steps import MoreSteps
+
+FIRST_RATE = 0.1
+"""In steps from one code to the next."""
+
+
+def learn_rows(coded: CodedRows, more: MoreSteps, bar: Progress) -> CodedRows:
+    """The rows with learnt codes."""
+    rows, n_rows, codes = coded.rows, len(coded.scale), coded.codes.astype(np.float32)
+    owners, borders = coded.rows.rows_of_entries, (codes[1:] + codes[:-1]) / 2
+    values = (rows.values / np.where(coded.scale > 0, coded.scale, 1.0)[owners]).astype(np.float32)
+    table = SparseTable(Shape(0, n_rows, rows.dim, rows.dim), [owners * rows.dim + rows.columns], values)
+    step_of, no_decay = SparseHistory(table), np.zeros(n_rows, np.float32)
+    for step in range(more.steps):
+        table.values = codes[np.searchsorted(borders, values)]
+        _, gradient = step_of.run(more.batch(step), step)
+        table.values = values
+        table.receive_entries(gradient, Update(step + 1, more.rate(FIRST_RATE, step), no_decay))
+        np.clip(
+            values, codes[0] - 0.5, codes[-1] + 0.5, out=values
+        )  # from further out none would come back in time
+        bar.advance()
+    return replace(coded, levels=np.searchsorted(borders, values).astype(np.uint8))
