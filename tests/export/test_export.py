@@ -203,7 +203,9 @@ def test_a_personal_vector_turns_with_the_axes(plain: Trained, tmp_path: Path) -
 
 
 def test_a_file_of_histories_weighs_items_as_training_did(tmp_path: Path) -> None:
-    run = train(tmp_path / "run", "history", {"item_exponent": 0.3, "users_per_batch": 16})
+    run = train(
+        tmp_path / "run", "history", {"item_exponent": 0.3, "length_exponent": 0.2, "users_per_batch": 16}
+    )
     export_run(run, tmp_path / "m.srec", ExportOptions(encoding=Encoding(8, 16, "shared")))
     model = device.load(tmp_path / "m.srec")
     vectors = make_vectors(run.recommender, run.graph, run.table)

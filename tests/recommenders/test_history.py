@@ -33,7 +33,7 @@ def history(**settings: Any) -> History:
 
 
 def graph_of(base: History) -> Adjacency:
-    return build_histories(TRAIN, base.settings.item_exponent)
+    return build_histories(TRAIN, base.settings.item_exponent, base.settings.length_exponent or 0.0)
 
 
 def sparse_table(seed: int = 0, share: float = 0.5) -> SparseTable:
@@ -58,9 +58,11 @@ def slow_loss(matrix: torch.Tensor, base: History, users: np.ndarray, as_it_is: 
     unit = torch.where(lengths > 0, matrix / torch.where(lengths > 0, lengths, 1.0), matrix)
     unit = matrix if as_it_is else unit
     key, losses = key_of(SEED, DROPOUT, STEP), []
+    long = torch.from_numpy(degrees.astype(np.float64) ** (settings.length_exponent or 0.0))
     for user in users:
         items = TRAIN.items[TRAIN.users == user]
-        weights = len(items) ** -0.5 * degrees[items] ** -settings.item_exponent / settings.temperature
+        weights = len(items) ** -0.5 * degrees[items] ** -settings.item_exponent
+        weights /= settings.temperature * long.mean().item()
         if settings.history_dropout:
             kept = (
                 np.array([slow.share(key, int(user), int(item)) for item in items]) + 2**-25
@@ -68,9 +70,9 @@ def slow_loss(matrix: torch.Tensor, base: History, users: np.ndarray, as_it_is: 
             )
             weights = weights * kept / (1.0 - settings.history_dropout)
         weights = torch.from_numpy(weights)
-        scores = unit @ (weights[:, None] * unit[items]).sum(0)
+        scores = long * (unit @ (weights[:, None] * unit[items]).sum(0))
         own = torch.zeros(len(unit), dtype=torch.float64)
-        own[items] = weights * unit[items].square().sum(1)
+        own[items] = weights * long[items] * unit[items].square().sum(1)
         losses.append(-torch.log_softmax(scores - own, 0)[items].mean())
     of_users = TRAIN.user_counts()[users] ** settings.user_exponent
     return torch.stack(losses) @ torch.from_numpy(of_users / of_users.sum())
@@ -87,6 +89,7 @@ SETTINGS = [
     {"user_exponent": 0.0},
     {"temperature": 0.7, "item_exponent": 0.5},
     {"history_dropout": 0.4, "user_exponent": 1.0},
+    {"length_exponent": 0.4},
 ]
 
 
@@ -218,9 +221,10 @@ def test_users_with_one_item_are_left_out_and_all_others_come_once_an_epoch() ->
 def test_temperatures_are_tried_outwards_until_they_get_worse(
     best: float, tried: list[float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def score(base: History, temperature: float, *_: Any) -> float:
-        return 1.0 - abs(temperature - best)
+    def score(base: History, *_: Any) -> float:
+        assert base.settings.temperature is not None
+        return 1.0 - abs(base.settings.temperature - best)
 
     monkeypatch.setattr(temperature_module, "short_training", score)
-    found = temperature_module.choose_temperature(history(), None, None, 0)  # type: ignore[arg-type]
+    found = temperature_module.choose_temperature(history(), None, 0)  # type: ignore[arg-type]
     assert list(found) == [f"{one:g}" for one in tried] and max(found, key=found.get) == f"{best:g}"

@@ -44,7 +44,7 @@ def item_parts(
     Lists of items chosen together hold nothing of the model, so neither its name nor its test results are with them.
     """
     base, name = run.recommender, run.config.base
-    fold_in = FoldInWeights(exponent=base.settings.item_exponent) if isinstance(base, History) else None
+    fold_in = FoldInWeights(exponent=base.settings.fold_in_exponent) if isinstance(base, History) else None
     self_loops = base.self_loops
     tables: dict[str, Any]
     if isinstance(made, EncodedLists):

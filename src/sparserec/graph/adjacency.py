@@ -26,6 +26,8 @@ class Adjacency:
     self_loops: bool
     item_weights: np.ndarray
     """float32 (items,): what an item weighs in a new user's history, before it is divided by the root of its size."""
+    item_lengths: np.ndarray | None = None
+    """float32 (items,): how long the vectors of items are made, where a recommender says; None: as they come."""
 
     @property
     def n_nodes(self) -> int:
@@ -72,14 +74,17 @@ def build_adjacency(train: Interactions, self_loops: bool = False) -> Adjacency:
     return Adjacency(n_users, n_items, offsets, neighbours, weights, self_loops, item_weights)
 
 
-def build_histories(train: Interactions, item_exponent: float) -> Adjacency:
-    """One-way adjacency in which a user reads their items with weight size^-1/2 * degree^-item_exponent."""
+def build_histories(train: Interactions, item_exponent: float, length_exponent: float = 0.0) -> Adjacency:
+    """One-way adjacency in which a user reads their items with weight size^-1/2 * degree^-item_exponent, whatever the
+    length of the items' vectors, degree^length_exponent.
+    """
     n_users, n_items, sizes = train.n_users, train.n_items, train.user_counts()
     offsets = np.zeros(n_users + n_items + 1, np.int32)
     np.cumsum(np.concatenate([sizes, np.zeros(n_items, np.int32)]), out=offsets[1:])
     degrees = np.maximum(train.item_counts(), 1).astype(np.float64)
-    item_weights = (degrees**-item_exponent).astype(np.float32)
+    item_weights = (degrees ** -(item_exponent + length_exponent)).astype(np.float32)
+    lengths = (degrees**length_exponent).astype(np.float32)
     of_user = (1.0 / np.sqrt(np.maximum(sizes, 1.0))).astype(np.float32)
     weights = np.repeat(of_user, sizes) * item_weights[train.items]
     neighbours = train.items + np.int32(n_users)
-    return Adjacency(n_users, n_items, offsets, neighbours, weights, False, item_weights)
+    return Adjacency(n_users, n_items, offsets, neighbours, weights, False, item_weights, lengths)

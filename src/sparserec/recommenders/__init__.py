@@ -40,7 +40,8 @@ def make_recommender(name: str, settings: dict[str, Any] | None = None) -> Recom
 def graph_of(recommender: Recommender, train: Interactions) -> Adjacency:
     """Who reads from whom: users and items from each other, or users from the items they have."""
     if isinstance(recommender, History):
-        return build_histories(train, recommender.settings.item_exponent)
+        settings = recommender.settings
+        return build_histories(train, settings.item_exponent, settings.length_exponent or 0.0)
     return build_adjacency(train, recommender.self_loops)
 
 

@@ -1,6 +1,6 @@
 """history: a user is the items they have. Item vectors are the only parameters, and users have no rows.
 
-    u = |H|^-1/2 * sum_{i in H} degree_i^-e z_i,   score of j = u . z_j / temperature,   |z_j| = 1
+    u = |H|^-1/2 * sum_{i in H} degree_i^-e z_i,   score of j = degree_j^l u . z_j / temperature,   |z_j| = 1
     loss = mean over users, weighted |H|^w, of the mean over i in H of -log softmax_j(score)_i
 
 over all items j, where the score of an item of H leaves its own share out: an item must be found from the others. The
@@ -22,11 +22,15 @@ TEMPERATURE = 0.2
 
 class HistorySettings(Settings):
     temperature: float | None = Field(None, gt=0)
-    """Scores are divided by it before the softmax; None: chosen on validation by short trainings, .2 without
-    validation.
+    """Scores are divided by it, times the mean length of items' vectors, before the softmax; None: chosen on
+    validation by short trainings, .2 without validation.
     """
     item_exponent: float = Field(0.1, ge=0, le=1)
     """Weight of an item in a history: its number of users to minus this. The graph's normalisation would be .5."""
+    length_exponent: float | None = Field(None, ge=0, le=1)
+    """Length of an item's vector: its number of users to this power; longer ones are recommended sooner. None: chosen
+    on validation where the temperature is, else 0.
+    """
     user_exponent: float = Field(0.5, ge=0, le=1)
     """Weight of a user in the loss: the size of their history to this power. 0: users weigh the same, 1: pairs do."""
     history_dropout: float = Field(0.0, ge=0, lt=1)
@@ -36,6 +40,11 @@ class HistorySettings(Settings):
     largest_softmax: int = Field(100_000_000, ge=1)
     """Items times users of a batch up to which the softmax runs over all items; beyond it over a sample of that size.
     """
+
+    @property
+    def fold_in_exponent(self) -> float:
+        """Weight of an item's vector, which is as long as it is, in the vector of a user: its degree to minus this."""
+        return self.item_exponent + (self.length_exponent or 0.0)
 
     def batch_of(self, n_users: int) -> int:
         """Users of a training step where there are so many of them."""

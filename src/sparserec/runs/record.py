@@ -92,6 +92,8 @@ class Record(BaseModel):
     """How many `items` a softmax over items ran over in a step, `of` how many; None for other losses."""
     temperatures: dict[str, float] | None = None
     """Validation scores of the temperatures of base history that short trainings chose among."""
+    lengths: dict[str, float] | None = None
+    """The same of exponents of its items' lengths."""
     bytes: dict[str, int]
     """Of the table on disk, by precision."""
     memory: MemoryRecord

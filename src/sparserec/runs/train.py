@@ -257,7 +257,8 @@ def _record(loop: Loop, table: Table, prepared_seconds: float) -> Record:
         "dim": table.shape.dim,
         "density_with_users": table.parameters() / ((split.n_users + split.n_items) * table.shape.dim),
         "softmax": _softmax(loop.stepper),
-        "temperatures": prepared.temperatures,
+        "temperatures": prepared.tried.get("temperature"),
+        "lengths": prepared.tried.get("length_exponent"),
         "bytes": {"int8": table.stored_bytes(8), "int4": table.stored_bytes(4)},
         "memory": {
             "formula": 4 * max(result.counted for result in done),  # float32

@@ -27,6 +27,7 @@ class HistoryBatch:
     softmax: np.ndarray  # int32 (n,) ascending
     odds: np.ndarray  # float32 (n,) how many items each one of the softmax stands for
     starts: np.ndarray  # int32 (n + 1,) where the pairs of each item of the softmax begin
+    lengths: np.ndarray  # float32 (items of the log,) how long each item's vector is
 
     @property
     def n_users(self) -> int:
@@ -40,6 +41,8 @@ class Histories:
         self.graph, self.settings, self.seed = graph, settings, seed
         most = settings.largest_softmax // settings.batch_of(graph.n_users)
         self.softmax_items = min(graph.n_items, max(1, most))
+        self.lengths = item_lengths(graph)
+        self.temperature = np.float32((settings.temperature or TEMPERATURE) * self.lengths.mean())
         self._all = np.arange(graph.n_items, dtype=np.int32), np.ones(graph.n_items, np.float32)
 
     @property
@@ -54,7 +57,7 @@ class Histories:
         pairs = np.repeat(first - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum(), dtype=np.int32)
         owners = np.repeat(np.arange(len(users), dtype=np.int32), sizes)
         items = graph.neighbours[pairs] - np.int32(graph.n_users)
-        weights = graph.weights[pairs] / np.float32(settings.temperature or TEMPERATURE)
+        weights = graph.weights[pairs] / self.temperature
         if settings.history_dropout:
             key = key_of(self.seed, streams.HISTORY_DROPOUT, step)
             _drop(weights, users[owners], items, key, settings.history_dropout)  # type: ignore[arg-type]
@@ -65,9 +68,8 @@ class Histories:
         items = items[order]
         softmax, odds = self._sample(items, step) if self.sampled else self._all
         starts = np.append(np.searchsorted(items, softmax), len(items)).astype(np.int32)
-        return HistoryBatch(
-            of_users, items, owners[order], weights[order], targets[order], softmax, odds, starts
-        )
+        of_pairs = items, owners[order], weights[order], targets[order]
+        return HistoryBatch(of_users, *of_pairs, softmax, odds, starts, self.lengths)
 
     def _sample(self, items: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
         """All items of the batch, each for itself, and others drawn uniformly, each standing for as many as it must."""
@@ -80,6 +82,11 @@ class Histories:
         softmax = np.sort(np.concatenate([np.flatnonzero(own), drawn])).astype(np.int32)
         odds = np.where(own[softmax], np.float32(1.0), np.float32(len(others) / max(count, 1)))
         return softmax, odds
+
+
+def item_lengths(graph: Adjacency) -> np.ndarray:
+    """How long vectors of items are made, float32 (items,)."""
+    return np.ones(graph.n_items, np.float32) if graph.item_lengths is None else graph.item_lengths
 
 
 @njit(cache=True)

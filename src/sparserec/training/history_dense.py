@@ -20,22 +20,24 @@ HEADROOM = 40.0
 """
 
 
-def unit_rows(table: Table) -> tuple[torch.Tensor, torch.Tensor]:
-    """(rows scaled to length one, one over their lengths); a row of zeros stays so."""
+def scaled_rows(table: Table, lengths: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(rows scaled to these lengths, what scaled them); a row of zeros stays so."""
     rows = torch.empty((table.shape.n_rows, table.shape.dim))
     table.fill(0, rows, EntryDropout())
-    lengths = rows.norm(dim=1, keepdim=True)
-    inverse = torch.where(lengths > 0, 1.0 / lengths, 0.0)
-    return rows.mul_(inverse), inverse
+    found = rows.norm(dim=1)
+    scales = torch.where(found > 0, lengths / found, 0.0)[:, None]
+    return rows.mul_(scales), scales
 
 
 def dense_gradient(table: Table, batch: HistoryBatch) -> tuple[float, torch.Tensor]:
     """Loss of the batch, and its gradient on all rows of the table, shape (items, dim)."""
-    rows, inverse = unit_rows(table)
-    own = torch.from_numpy(batch.weights) * (inverse[torch.from_numpy(batch.items).long(), 0] > 0)
-    value, gradient, _ = softmax_gradient(rows, own, 1.0, batch)  # what own shares add lies along the rows
-    along = (gradient * rows).sum(1, keepdim=True)
-    return value, gradient.addcmul_(along, rows, value=-1.0).mul_(inverse)
+    items, lengths = torch.from_numpy(batch.items).long(), torch.from_numpy(batch.lengths)
+    rows, scales = scaled_rows(table, lengths)
+    own = torch.from_numpy(batch.weights) * lengths[items].square() * (scales[items, 0] > 0)
+    # What own shares add lies along the rows.
+    value, gradient, _ = softmax_gradient(rows, own, float(lengths.max()), batch)
+    along = (gradient * rows).sum(1, keepdim=True) / lengths.square()[:, None]
+    return value, gradient.addcmul_(along, rows, value=-1.0).mul_(scales)
 
 
 def plain_gradient(rows: torch.Tensor, batch: HistoryBatch) -> tuple[float, torch.Tensor]:
@@ -80,10 +82,10 @@ def softmax_gradient(
     return value, gradient, of_pairs
 
 
-def top_scores(lengths: torch.Tensor, scores: torch.Tensor, owners: torch.Tensor) -> torch.Tensor:
-    """What is taken off a user's scores before the exponential; no score exceeds the user's `lengths`."""
-    best = torch.full_like(lengths, -torch.inf).scatter_reduce_(0, owners, scores, "amax")
-    return torch.minimum(lengths, best + HEADROOM)
+def top_scores(bounds: torch.Tensor, scores: torch.Tensor, owners: torch.Tensor) -> torch.Tensor:
+    """What is taken off a user's scores before the exponential; no score exceeds the user's bound."""
+    best = torch.full_like(bounds, -torch.inf).scatter_reduce_(0, owners, scores, "amax")
+    return torch.minimum(bounds, best + HEADROOM)
 
 
 def pair_columns(batch: HistoryBatch, places: slice, pairs: slice) -> torch.Tensor:

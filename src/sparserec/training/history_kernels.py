@@ -115,11 +115,11 @@ def softmax_sums(
     starts: np.ndarray,  # int32 (rows + 1,) entries of each row of the table
     positions: np.ndarray,
     values: np.ndarray,
-    inverse: np.ndarray,  # float32 (rows,) one over the length of each row
+    scales: np.ndarray,  # float32 (rows,) what makes each row as long as it should be
     vectors: np.ndarray,  # float32 (dim, users)
     tops: np.ndarray,  # float32 (users,) taken off every score
     sums: np.ndarray,  # float32 (chunks, users) out: sum of the exponentials
-    slopes: np.ndarray,  # float32 (chunks, dim, users) out: sum of the exponentials times the unit row
+    slopes: np.ndarray,  # float32 (chunks, dim, users) out: sum of the exponentials times the item's vector
 ) -> None:
     """First pass: what every user's softmax is divided by, and the mean item vector under it, undivided."""
     dim, users = vectors.shape
@@ -129,14 +129,14 @@ def softmax_sums(
         for index in range(chunk * len(items) // CHUNKS, (chunk + 1) * len(items) // CHUNKS):
             row = items[index]
             first, last, origin = starts[row], starts[row + 1], row * dim
-            _score(first, last, origin, positions, values, inverse[row], vectors, scores)
+            _score(first, last, origin, positions, values, scales[row], vectors, scores)
             for pair in range(pair_starts[index], pair_starts[index + 1]):
                 scores[pair_users[pair]] -= pair_own[pair]
             odd, total = odds[index], sums[chunk]
             for u in range(users):
                 scores[u] = odd * fast_exp(scores[u] - tops[u])
                 total[u] += scores[u]
-            _spread(first, last, origin, positions, values, inverse[row], scores, slopes[chunk])
+            _spread(first, last, origin, positions, values, scales[row], scores, slopes[chunk])
 
 
 @njit(cache=True, parallel=True, fastmath=FAST)
@@ -150,11 +150,11 @@ def entry_gradients(
     starts: np.ndarray,
     positions: np.ndarray,
     values: np.ndarray,
-    inverse: np.ndarray,
+    scales: np.ndarray,
     vectors: np.ndarray,
     tops: np.ndarray,
     shares: np.ndarray,  # float32 (users,) the user's part of the loss over the sum of exponentials
-    gradient: np.ndarray,  # float32 (entries,) added to: gradient of the unit rows' active entries
+    gradient: np.ndarray,  # float32 (entries,) added to: gradient of the scaled rows' active entries
     kept_at: np.ndarray,  # int32 (n,) row of `kept` that takes the item's slopes, -1 for none
     kept: np.ndarray,  # float32 (rows, users) out: slope of every user's score, for candidates
 ) -> None:
@@ -165,7 +165,7 @@ def entry_gradients(
         for index in range(chunk * len(items) // CHUNKS, (chunk + 1) * len(items) // CHUNKS):
             row = items[index]
             first, last, origin = starts[row], starts[row + 1], row * dim
-            _score(first, last, origin, positions, values, inverse[row], vectors, scores)
+            _score(first, last, origin, positions, values, scales[row], vectors, scores)
             for pair in range(pair_starts[index], pair_starts[index + 1]):
                 scores[pair_users[pair]] -= pair_own[pair]
             odd = odds[index]
@@ -179,10 +179,10 @@ def entry_gradients(
 
 
 @njit(cache=True, parallel=True)
-def inverse_lengths(starts: np.ndarray, values: np.ndarray, inverse: np.ndarray) -> None:
-    """One over the length of every row; 0 for a row without any."""
-    for row in prange(len(inverse)):
+def row_scales(starts: np.ndarray, values: np.ndarray, lengths: np.ndarray, scales: np.ndarray) -> None:
+    """What makes every row as long as it should be; 0 for a row without any length."""
+    for row in prange(len(scales)):
         square = np.float32(0.0)
         for e in range(starts[row], starts[row + 1]):
             square += values[e] * values[e]
-        inverse[row] = np.float32(1.0) / np.sqrt(square) if square > 0.0 else np.float32(0.0)
+        scales[row] = lengths[row] / np.sqrt(square) if square > 0.0 else np.float32(0.0)

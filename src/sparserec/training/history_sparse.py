@@ -14,7 +14,7 @@ from numba import njit, prange
 from sparserec.table import SparseTable
 from sparserec.training.history_batch import HistoryBatch
 from sparserec.training.history_dense import top_scores
-from sparserec.training.history_kernels import CHUNKS, entry_gradients, inverse_lengths, softmax_sums
+from sparserec.training.history_kernels import CHUNKS, entry_gradients, row_scales, softmax_sums
 
 CANDIDATE_COST = 0.5
 """Entries of candidates looked at in a step, as a share of the active entries."""
@@ -27,20 +27,21 @@ class SparseHistory:
         self.table = table
         self._positions = np.empty(0, np.int32)
         self.starts = np.empty(0, np.int32)
-        self.inverse = np.empty(table.shape.n_rows, np.float32)
+        self.scales = np.empty(table.shape.n_rows, np.float32)
         self.slopes = np.empty(0, np.float32)
 
     def run(self, batch: HistoryBatch, step: int) -> tuple[float, np.ndarray]:
         """Loss of the batch and its gradient on the active entries; candidates take theirs on the way."""
         table, dim = self.table, self.table.shape.dim
         self._follow_support()
-        inverse_lengths(self.starts, table.values, self.inverse)
-        entries = self.starts, table.positions, table.values, self.inverse
+        row_scales(self.starts, table.values, batch.lengths, self.scales)
+        entries = self.starts, table.positions, table.values, self.scales
         vectors = np.zeros((dim, batch.n_users), np.float32)
-        scores, own = np.empty(len(batch.items), np.float32), np.empty(len(batch.items), np.float32)
+        scores, squares = np.empty(len(batch.items), np.float32), batch.lengths**2
+        own = batch.weights * squares[batch.items] * (self.scales[batch.items] > 0)
         _make_users(batch.items, batch.owners, batch.weights, *entries, vectors)
-        _score_pairs(batch.items, batch.owners, batch.weights, *entries, vectors, scores, own)
-        tops = _tops(vectors, scores, batch.owners)
+        _score_pairs(batch.items, batch.owners, own, *entries, vectors, scores)
+        tops = _tops(vectors, batch.lengths.max(), scores, batch.owners)
         pairs = batch.softmax, batch.odds, batch.starts, batch.owners, own
         sums, slopes = self._sum(batch, pairs, entries, vectors, tops)
         value = float(batch.users @ (np.log(sums) + tops) - np.sum(batch.targets * scores, dtype=np.float64))
@@ -51,7 +52,7 @@ class SparseHistory:
         chosen, kept_at, kept = self._candidates(batch, step)
         entry_gradients(*pairs, batch.targets, *entries, vectors, tops, shares, gradient, kept_at, kept)  # type: ignore[call-arg]
         bounds = np.searchsorted(batch.items, np.arange(table.shape.n_rows + 1)).astype(np.int32)
-        toward = bounds, batch.owners, batch.weights, slopes
+        toward = bounds, batch.owners, batch.weights, slopes, squares
         if len(chosen):
             held = table.candidates
             assert held is not None
@@ -72,7 +73,7 @@ class SparseHistory:
     def _sum(
         self, batch: HistoryBatch, pairs: tuple, entries: tuple, vectors: np.ndarray, tops: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sum of every user's exponentials and their sum times the unit rows, over chunks in their order."""
+        """Sum of every user's exponentials and their sum times the vectors of items, over chunks in their order."""
         if self.slopes.shape != (CHUNKS, *vectors.shape):
             self.slopes = np.empty((CHUNKS, *vectors.shape), np.float32)
         sums = np.empty((CHUNKS, batch.n_users), np.float32)
@@ -94,9 +95,9 @@ class SparseHistory:
         return chosen, kept_at, np.empty((len(chosen), batch.n_users), np.float32)
 
 
-def _tops(vectors: np.ndarray, scores: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    lengths = torch.from_numpy(vectors).norm(dim=0)
-    return top_scores(lengths, torch.from_numpy(scores), torch.from_numpy(owners).long()).numpy()
+def _tops(vectors: np.ndarray, longest: float, scores: np.ndarray, owners: np.ndarray) -> np.ndarray:
+    bounds = torch.from_numpy(vectors).norm(dim=0) * longest
+    return top_scores(bounds, torch.from_numpy(scores), torch.from_numpy(owners).long()).numpy()
 
 
 @njit(cache=True)
@@ -107,14 +108,14 @@ def _make_users(
     starts: np.ndarray,
     positions: np.ndarray,
     values: np.ndarray,
-    inverse: np.ndarray,
+    scales: np.ndarray,
     vectors: np.ndarray,  # (dim, users) added to
 ) -> None:
-    """Add the weighted unit rows of every user's items to the user's column."""
+    """Add the weighted vectors of every user's items to the user's column."""
     dim = vectors.shape[0]
     for pair in range(len(items)):
         row, user = items[pair], owners[pair]
-        scale = weights[pair] * inverse[row]
+        scale = weights[pair] * scales[row]
         for e in range(starts[row], starts[row + 1]):
             vectors[positions[e] - row * dim, user] += scale * values[e]
 
@@ -123,14 +124,13 @@ def _make_users(
 def _score_pairs(
     items: np.ndarray,
     owners: np.ndarray,
-    weights: np.ndarray,
+    own: np.ndarray,  # the item's own share in the score of its user
     starts: np.ndarray,
     positions: np.ndarray,
     values: np.ndarray,
-    inverse: np.ndarray,
+    scales: np.ndarray,
     vectors: np.ndarray,
-    scores: np.ndarray,  # out: the score of every pair without the item's own share
-    own: np.ndarray,  # out: that share
+    scores: np.ndarray,  # out: the score of every pair without that share
 ) -> None:
     dim = vectors.shape[0]
     for pair in range(len(items)):
@@ -138,8 +138,7 @@ def _score_pairs(
         product = np.float32(0.0)
         for e in range(starts[row], starts[row + 1]):
             product += values[e] * vectors[positions[e] - row * dim, user]
-        own[pair] = weights[pair] if inverse[row] > 0.0 else np.float32(0.0)
-        scores[pair] = product * inverse[row] - own[pair]
+        scores[pair] = product * scales[row] - own[pair]
 
 
 @njit(cache=True, parallel=True)
@@ -148,22 +147,24 @@ def _finish_entries(
     owners: np.ndarray,
     weights: np.ndarray,
     slopes: np.ndarray,  # (dim, users) gradient of the user vectors
+    squares: np.ndarray,  # (rows,) squared lengths of the rows' vectors
     starts: np.ndarray,
     positions: np.ndarray,
     values: np.ndarray,
-    inverse: np.ndarray,
-    gradient: np.ndarray,  # (entries,) of the unit rows in, of the table's values out
+    scales: np.ndarray,
+    gradient: np.ndarray,  # (entries,) of the rows' vectors in, of the table's values out
 ) -> None:
-    """Add what comes through the users that an item is part of, then go back through the scaling to length one."""
+    """Add what comes through the users that an item is part of, then go back through the scaling."""
     dim = slopes.shape[0]
     for row in prange(len(starts) - 1):
         along = np.float32(0.0)
         for e in range(starts[row], starts[row + 1]):
             for pair in range(bounds[row], bounds[row + 1]):
                 gradient[e] += weights[pair] * slopes[positions[e] - row * dim, owners[pair]]
-            along += gradient[e] * values[e] * inverse[row]
+            along += gradient[e] * values[e] * scales[row]
+        along /= squares[row]
         for e in range(starts[row], starts[row + 1]):
-            gradient[e] = (gradient[e] - along * values[e] * inverse[row]) * inverse[row]
+            gradient[e] = (gradient[e] - along * values[e] * scales[row]) * scales[row]
 
 
 @njit(cache=True, parallel=True)
@@ -173,10 +174,11 @@ def _finish_rows(
     owners: np.ndarray,
     weights: np.ndarray,
     slopes: np.ndarray,
+    squares: np.ndarray,
     starts: np.ndarray,
     positions: np.ndarray,
     values: np.ndarray,
-    inverse: np.ndarray,
+    scales: np.ndarray,
     gradient: np.ndarray,  # (len(rows), dim) as above, of whole rows
 ) -> None:
     dim = slopes.shape[0]
@@ -187,8 +189,9 @@ def _finish_rows(
                 line[column] += weights[pair] * slopes[column, owners[pair]]
         along = np.float32(0.0)
         for e in range(starts[row], starts[row + 1]):
-            along += line[positions[e] - row * dim] * values[e] * inverse[row]
+            along += line[positions[e] - row * dim] * values[e] * scales[row]
+        along /= squares[row]
         for e in range(starts[row], starts[row + 1]):
-            line[positions[e] - row * dim] -= along * values[e] * inverse[row]
+            line[positions[e] - row * dim] -= along * values[e] * scales[row]
         for column in range(dim):
-            line[column] *= inverse[row]
+            line[column] *= scales[row]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -20,8 +20,11 @@ from sparserec.table import Table
 from sparserec.training.config import RunConfig
 from sparserec.training.start import Everything, Start
 from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
-from sparserec.training.temperature import choose_temperature
+from sparserec.training.temperature import choose_length, choose_temperature
 from sparserec.vectors import evaluate_part, evaluate_test, propagate_all
+
+Tried = dict[str, dict[str, float]]
+"""By setting and value, the validation score of a short training."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +40,8 @@ class Prepared:
     method: Method
     context: Context
     sampler: Batches
-    temperatures: dict[str, float] | None = None
-    """Validation scores of the temperatures that short trainings chose among."""
+    tried: Tried = field(default_factory=dict)
+    """Validation scores of settings of the base that short trainings chose among."""
 
     def stepper(self, table: Table) -> Steps:
         decay = self.config.recipe.weight_decay
@@ -74,9 +77,9 @@ def prepare_run(
         _check_sizes(split, config)
     with peaks.phase("init"):
         split, factors = number_nodes(split, config, method, quiet, start, recommender.user_rows, processes)
+        recommender, tried = _with_choices(recommender, split, config.seed)
         graph = graph_of(recommender, split.train)
         sampler = make_sampler(recommender, split.train, config.recipe, config.seed)
-        recommender, temperatures = _with_temperature(recommender, split, graph, config.seed)
     context = Context(
         train=split.train,
         dim=config.dim,
@@ -92,18 +95,20 @@ def prepare_run(
         processes=processes,
     )
     context.shape()  # more processes than blocks are refused here, before anything is written
-    return Prepared(config, source.report, split, graph, recommender, method, context, sampler, temperatures)
+    return Prepared(config, source.report, split, graph, recommender, method, context, sampler, tried)
 
 
-def _with_temperature(
-    recommender: Recommender, split: Split, graph: Adjacency, seed: int
-) -> tuple[Recommender, dict[str, float] | None]:
-    """The recommender with a temperature where it has one that is open, and the scores that chose it."""
+def _with_choices(recommender: Recommender, split: Split, seed: int) -> tuple[Recommender, Tried]:
+    """The recommender with what it leaves open chosen, and the validation scores that chose it."""
+    tried: Tried = {}
     if not isinstance(recommender, History) or recommender.settings.temperature or not len(split.valid):
-        return recommender, None
-    scores = choose_temperature(recommender, split, graph, seed)
-    chosen = max(scores, key=lambda name: scores[name])
-    return History(recommender.settings.model_copy(update={"temperature": float(chosen)})), scores
+        return recommender, tried
+    for setting, choose in (("temperature", choose_temperature), ("length_exponent", choose_length)):
+        if getattr(recommender.settings, setting) is None:
+            scores = tried[setting] = choose(recommender, split, seed)
+            chosen = float(max(scores, key=lambda name: scores[name]))
+            recommender = History(recommender.settings.model_copy(update={setting: chosen}))
+    return recommender, tried
 
 
 def number_nodes(

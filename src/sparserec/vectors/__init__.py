@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sparserec.vectors.fold_in import FoldIn, fold_taps, user_history
     from sparserec.vectors.lists_of_log import ListsOfLog, choose_lists
     from sparserec.vectors.neighbours import EncodedLists, Neighbours
-    from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all, unit_rows
+    from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all, scaled_rows
     from sparserec.vectors.quality import (
         default_export_quality,
         encoded_quality,
@@ -53,7 +53,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "fold_in": ("FoldIn", "fold_taps", "user_history"),
         "lists_of_log": ("ListsOfLog", "choose_lists"),
         "neighbours": ("EncodedLists", "Neighbours"),
-        "propagate": ("Vectors", "make_vectors", "propagate_all", "unit_rows"),
+        "propagate": ("Vectors", "make_vectors", "propagate_all", "scaled_rows"),
         "quality": (
             "default_export_quality",
             "encoded_quality",

@@ -31,10 +31,10 @@ class Vectors:
 def make_vectors(recommender: Recommender, graph: Adjacency, table: Table) -> Vectors:
     """Propagate once for the final vectors and the fold-in tables together, a column block at a time.
 
-    Where users have no rows everybody is folded in, and unit rows of items are both tables.
+    Where users have no rows everybody is folded in, and scaled rows of items are both tables.
     """
     if not recommender.user_rows:
-        items = unit_rows(table)
+        items = scaled_rows(table, graph)
         return Vectors(user_history(graph) @ items, items, (items,), graph)
     taps = (recommender.taps[0], *fold_taps(recommender.taps[0], recommender.self_loops))
     final, *fold = _filtered(graph, taps, table)
@@ -42,12 +42,13 @@ def make_vectors(recommender: Recommender, graph: Adjacency, table: Table) -> Ve
     return Vectors(final[:n_users], final[n_users:], tuple(out[n_users:] for out in fold), graph)
 
 
-def unit_rows(table: Table) -> np.ndarray:
-    """Rows of a table of items scaled to length one, shape (items, dim); a row of zeros stays so."""
+def scaled_rows(table: Table, graph: Adjacency) -> np.ndarray:
+    """Rows of a table of items as long as the graph says, shape (items, dim); a row of zeros stays so."""
     rows = torch.empty((table.shape.n_rows, table.shape.dim))
     for block, (start, width) in enumerate(table.shape.blocks):
         table.fill(block, rows[:, start : start + width], EntryDropout())
-    return torch.nn.functional.normalize(rows, dim=1, eps=1e-30).numpy()
+    unit = torch.nn.functional.normalize(rows, dim=1, eps=1e-30).numpy()
+    return unit if graph.item_lengths is None else unit * graph.item_lengths[:, None]
 
 
 def propagate_all(
