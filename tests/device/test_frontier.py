@@ -1,45 +1,102 @@
-"""Which files of a curve are worth their bytes, what is compared with what, and the figure."""
+"""Which files of a curve are worth their bytes, which the test set is opened for, what is compared with what."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from frontier import OURS, STYLES, File, compare, draw, worth_their_bytes
+import frontier as benchmark
+from frontier import OURS, STYLES, File, compare, draw, frontier, worth_their_bytes
+
+Row = dict[str, Any]
+
+
+class Truth:
+    """A split of which only this is asked."""
+
+    hash, valid, test = "abc", "valid", "test"
+
+
+def row(curve: str, size: int, valid: float, **more: Any) -> Row:
+    return {"data": "d", "curve": curve, "file": f"{curve} {size}", "bytes": size, "valid": valid, **more}
 
 
 def file(curve: str, size: int) -> File:
-    return File(curve, f"{curve} {size}", size, lambda truth, at_test: (np.empty(0), np.empty(0)), None)
+    return File(curve, f"{curve} {size}", Truth(), lambda: pytest.fail("was not to be made"))
 
 
 def test_a_larger_file_must_be_better() -> None:
-    files = [file("a", size) for size in (400, 100, 300, 200, 100)]
-    assert worth_their_bytes(files, [0.4, 0.1, 0.3, 0.3, 0.2]) == [4, 3, 0]
+    sizes, scores = (400, 100, 300, 200, 100), (0.4, 0.1, 0.3, 0.3, 0.2)
+    chosen = worth_their_bytes([row("a", size, score) for size, score in zip(sizes, scores)])
+    assert [(one["bytes"], one["valid"]) for one in chosen] == [(100, 0.2), (200, 0.3), (400, 0.4)]
 
 
-def test_at_each_size_the_best_by_validation_are_paired() -> None:
-    """Ours of .6 and .9 MB, another of .5 MB; validation prefers our smaller file, so it stands for .7 MB
-    and for 1 MB.
+def test_at_each_size_our_best_by_validation_is_paired_with_every_other_curve() -> None:
+    """Lists of .6 and rows of .9 MB are ours; validation prefers the rows, so they stand from 1 MB on, also against the
+    lists.
     """
-    files = [file(OURS, 600_000), file(OURS, 900_000), file("other", 500_000)]
-    scores = [0.3, 0.2, 0.1]
-    opened = {0: np.array([0.5, 0.7]), 1: np.array([0.9, 0.9]), 2: np.array([0.4, 0.4])}
-    rows = [{"file": one.label} for one in files]
-    compare(files, scores, rows, opened)
-    assert "ours_against_it" not in rows[0] and "ours_against_it" not in rows[1]
-    notes = rows[2]["ours_against_it"]
+    files = [file("learnt lists", 600_000), file("learnt rows", 900_000), file("other", 500_000)]
+    known = {
+        ("learnt lists", "learnt lists 600000"): row("learnt lists", 600_000, 0.2),
+        ("learnt rows", "learnt rows 900000"): row("learnt rows", 900_000, 0.3),
+        ("other", "other 500000"): row("other", 500_000, 0.1, ours_against_it=["of before"]),
+    }
+    users = {
+        "learnt lists": np.array([0.5, 0.7]),
+        "learnt rows": np.array([0.9, 0.9]),
+        "other": np.array([0.4, 0.4]),
+    }
+    compare(files, known, lambda one: users[one.curve])
+    lists, rows, other = known.values()
+    assert "ours_against_it" not in rows
+    assert [note["size"] for note in lists["ours_against_it"]] == [1.0e6, 1.4e6, 2.6e6]
+    notes = other["ours_against_it"]
     assert [note["size"] for note in notes] == [0.7e6, 1.0e6, 1.4e6, 2.6e6]
-    assert all(note["ours"] == f"{OURS} 600000" for note in notes)
-    assert notes[0]["difference"] == pytest.approx(0.2)
+    assert [note["ours"] for note in notes] == ["learnt lists, learnt lists 600000"] + [
+        "learnt rows, learnt rows 900000"
+    ] * 3
+    assert notes[0]["difference"] == pytest.approx(0.2) and notes[1]["difference"] == pytest.approx(0.5)
 
 
 def test_nothing_of_ours_is_nothing_to_compare() -> None:
-    files = [file(OURS, 800_000), file("other", 500_000)]
-    rows = [{"file": one.label} for one in files]
-    compare(files, [0.3, 0.1], rows, {0: np.array([0.5, 0.7]), 1: np.array([0.4, 0.4])})
-    assert [note["size"] for note in rows[1]["ours_against_it"]] == [1.0e6, 1.4e6, 2.6e6]
+    files = [file(OURS[0], 800_000), file("other", 500_000)]
+    known = {one.name: row(*one.name, 0.1) | {"bytes": int(one.label.split()[-1])} for one in files}
+    compare(files, known, lambda one: np.array([0.4, 0.5]))
+    assert [note["size"] for note in known[files[1].name]["ours_against_it"]] == [1.0e6, 1.4e6, 2.6e6]
+
+
+def test_the_test_set_is_opened_for_new_files_that_validation_chose(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark, "some_users_of", lambda split: split.valid)
+    opened: list[str] = []
+
+    class Made(File):
+        def score(self, truth: Any) -> float:
+            assert truth == "valid"
+            return float(self.made[0]) * (0.5 if "worse" in self.label else 1.0)
+
+        def test(self) -> np.ndarray:
+            opened.append(self.label)
+            return np.array([0.2, 0.4])
+
+    def made(label: str, size: int) -> File:
+        return Made("plain", label, Truth(), lambda: (size, lambda *_: pytest.fail("not asked")))  # type: ignore
+
+    old = row("plain", 10, 10.0, test=0.25) | {"file": "old"}
+    elsewhere = {"data": "other", "curve": "plain", "file": "old", "bytes": 1, "valid": 0.1}
+    found = frontier([made("old", 10), made("new", 20), made("worse", 30)], "d", [elsewhere, old])
+    assert opened == ["new"], "old has its score, worse is not worth its bytes"
+    assert [(one["file"], one.get("test")) for one in found] == [
+        ("old", None),
+        ("old", 0.25),
+        ("new", pytest.approx(0.3)),
+        ("worse", None),
+    ]
+    changed = [made("old", 10), Made(OURS[0], "ours", Truth(), lambda: (5, lambda *_: None))]  # type: ignore
+    with pytest.raises(SystemExit, match="not the same file"):
+        frontier(changed, "d", [old])
 
 
 def test_figure_is_drawn(tmp_path: Path) -> None:
@@ -50,7 +107,7 @@ def test_figure_is_drawn(tmp_path: Path) -> None:
         for size in (300_000, 2_000_000)
     ]
     draw(
-        [*rows, {"data": "gowalla", "curve": OURS, "bytes": 5, "valid": 0.1}],
+        [*rows, {"data": "gowalla", "curve": OURS[0], "bytes": 5, "valid": 0.1}],
         tmp_path / "figures" / "frontier.png",
     )
     assert (tmp_path / "figures" / "frontier.png").read_bytes().startswith(b"\x89PNG")
