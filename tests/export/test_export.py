@@ -17,6 +17,7 @@ from sparserec.errors import RunError, SettingError
 from sparserec.evaluation import top_items
 from sparserec.export import ExportOptions, draw_curve, export_run
 from sparserec.export.choose import Point, by_preference, possible_encodings, smallest_good
+from sparserec.export.learn import learn_encoding
 from sparserec.recommenders import RECOMMENDERS, graph_of
 from sparserec.runs.train import train_run
 from sparserec.runs.trained import Trained, open_run
@@ -257,6 +258,19 @@ def test_learnt_codes_change_numbers_and_nothing_else(
     ]
     recall = np.mean([len(own & set(answer)) / len(own) for own, answer in zip(truth, found[1])])
     assert report.quality["file"]["folded"]["recall@20"] == pytest.approx(recall, abs=0.02)
+
+
+def test_learnt_rows_are_as_long_as_trained_ones(tmp_path: Path) -> None:
+    """Codes give a row its direction; the file must not forget that items that many have are longer."""
+    run = train(tmp_path / "run", "history", {"length_exponent": 0.5, "users_per_batch": 16})
+    vectors = make_vectors(run.recommender, run.graph, run.table)
+    learn = learn_encoding(
+        vectors, Encoding(6, 16, "shared", "gaps", learnt=True), run.recommender, run.split.train, True
+    )
+    items, _ = learn(np.arange(run.split.n_items)).read
+    lengths = np.linalg.norm(items, axis=1)
+    assert lengths.max() > 1.5 * lengths.min()
+    np.testing.assert_allclose(lengths, run.graph.item_lengths, rtol=0.02)
 
 
 def test_a_budget_tries_learnt_codes(of_histories: Trained, tmp_path: Path) -> None:

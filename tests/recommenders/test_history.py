@@ -56,13 +56,15 @@ def slow_loss(matrix: torch.Tensor, base: History, users: np.ndarray, as_it_is: 
     settings, degrees = base.settings, np.maximum(TRAIN.item_counts(), 1)
     lengths = matrix.norm(dim=1, keepdim=True)
     unit = torch.where(lengths > 0, matrix / torch.where(lengths > 0, lengths, 1.0), matrix)
-    unit = matrix if as_it_is else unit
+    exponent = settings.fold_in_exponent if as_it_is else settings.item_exponent
     key, losses = key_of(SEED, DROPOUT, STEP), []
     long = torch.from_numpy(degrees.astype(np.float64) ** (settings.length_exponent or 0.0))
+    mean = long.mean().item()
+    if as_it_is:
+        unit, long = matrix, torch.ones_like(long)
     for user in users:
         items = TRAIN.items[TRAIN.users == user]
-        weights = len(items) ** -0.5 * degrees[items] ** -settings.item_exponent
-        weights /= settings.temperature * long.mean().item()
+        weights = len(items) ** -0.5 * degrees[items] ** -exponent / (settings.temperature * mean)
         if settings.history_dropout:
             kept = (
                 np.array([slow.share(key, int(user), int(item)) for item in items]) + 2**-25

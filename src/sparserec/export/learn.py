@@ -11,7 +11,7 @@ from sparserec.device import code_rows, encode_coded, encode_codes
 from sparserec.progress import progress
 from sparserec.recommenders import History
 from sparserec.training import MoreSteps, learn_codes, learn_rows
-from sparserec.vectors import BOOK_BITS, EncodedVectors, Encoding, Vectors, cut, product_codes
+from sparserec.vectors import BOOK_BITS, EncodedVectors, Encoding, Vectors, cut, has_unit_rows, product_codes
 
 ROW_STEPS, CODE_STEPS = 120, 60
 """An epoch of Gowalla, and half of one: more steps gained nothing there (docs/log.md)."""
@@ -33,4 +33,5 @@ def learn_encoding(
                 encode_codes(codes.code[items], codes.book, BOOK_BITS), (), codes.axes
             )
         rows = learn_rows(code_rows(cut(vectors.items, encoding.keep), encoding.bits), more, bar)
-        return lambda items: EncodedVectors(encode_coded(rows.take(items), encoding.bits, unit=True), ())
+        unit = has_unit_rows(vectors.items)
+        return lambda items: EncodedVectors(encode_coded(rows.take(items), encoding.bits, unit=unit), ())

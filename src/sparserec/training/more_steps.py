@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from sparserec.data import Interactions, UserSampler
 from sparserec.graph import Adjacency
 from sparserec.recommenders import History
@@ -20,6 +22,11 @@ class MoreSteps:
         self.steps = steps
         self._histories = Histories(graph, base.settings, seed)
         self._sampler = UserSampler(train, base.settings.batch_of(graph.n_users), seed)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Of the vectors of items, float32."""
+        return self._histories.lengths
 
     def batch(self, step: int) -> HistoryBatch:
         """Of a step, counted from 0."""

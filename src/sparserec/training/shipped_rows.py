@@ -1,8 +1,8 @@
 """Values of sparse rows learnt as they will be shipped: in a few bits, with the loss that the table was trained with.
 
 Straight through (Bengio et al., arXiv 1308.3432): the loss sees the codes, and its gradient moves float values behind
-them, which change a code when they come nearer to another one. Rows of base `history` count by their direction, so
-codes need no scale. Which entries a row has stays as it is.
+them, which change a code when they come nearer to another one. Rows of base `history` count by their direction; their
+scales follow from the codes. Which entries a row has stays as it is.
 """
 
 from __future__ import annotations
@@ -37,4 +37,6 @@ def learn_rows(coded: CodedRows, more: MoreSteps, bar: Progress) -> CodedRows:
             values, codes[0] - 0.5, codes[-1] + 0.5, out=values
         )  # from further out none would come back in time
         bar.advance()
-    return replace(coded, levels=np.searchsorted(borders, values).astype(np.uint8))
+    levels = np.searchsorted(borders, values).astype(np.uint8)
+    lengths = np.sqrt(np.bincount(owners, codes[levels].astype(np.float64) ** 2, n_rows))
+    return replace(coded, levels=levels, scale=more.lengths / np.where(lengths > 0, lengths, 1.0))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         as_read,
         cut,
         encode,
+        has_unit_rows,
     )
     from sparserec.vectors.fold_in import FoldIn, fold_taps, user_history
     from sparserec.vectors.lists_of_log import ListsOfLog, choose_lists
@@ -49,6 +50,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             "as_read",
             "cut",
             "encode",
+            "has_unit_rows",
         ),
         "fold_in": ("FoldIn", "fold_taps", "user_history"),
         "lists_of_log": ("ListsOfLog", "choose_lists"),
