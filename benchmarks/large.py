@@ -4,8 +4,10 @@ plan's.
 
     python benchmarks/generate.py /tmp/log --users 1000000 --items 300000 --interactions 42000000
     python benchmarks/large.py /tmp/log --dim 64 --steps 3
+    python benchmarks/large.py /tmp/log --base history --softmax 8000000 --steps 20 --epoch-minutes 10
 
-Phases are those of a run's record; `epoch_hours` is what all steps of an epoch would take at this pace.
+Phases are those of a run's record; `epoch_hours` is what all steps of an epoch would take at this pace. With
+`--epoch-minutes` an epoch that promises to take no longer is trained to its end, and its exploration is in its middle.
 """
 
 from __future__ import annotations
@@ -19,11 +21,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import torch
+
 from sparserec.data import resolve
 from sparserec.memory import PhasePeaks, return_large_blocks
 from sparserec.methods import Phase, StepInfo
 from sparserec.planning import Sizes, estimate_run
 from sparserec.process import use_threads
+from sparserec.recommenders import History
 from sparserec.table import total
 from sparserec.training import Prepared, RunConfig, prepare_run
 from sparserec.vectors import DEFAULT, encode, evaluate_part, make_vectors, propagate_all
@@ -51,25 +56,33 @@ class Clock:
         )
 
 
-def train(prepared: Prepared, steps: int) -> tuple[Any, dict[str, float]]:
-    """Some steps with an exploration among them; the table, and what a step took."""
-    phase, spent, worked, explored = Phase("train", 1, steps=2 * steps), [], [], 0.0
+def train(prepared: Prepared, steps: int, epoch_minutes: float) -> tuple[Any, dict[str, float | None]]:
+    """Some steps with an exploration among them, or an epoch that is short enough; the table, and what a step took."""
+    per_epoch, spent, worked, explored = prepared.sampler.steps_per_epoch, [], [], 0.0
+    phase = Phase("train", 1, steps=per_epoch if epoch_minutes else 2 * steps)
     table = prepared.method.start(prepared.context, phase, None)
-    stepper, per_epoch = prepared.stepper(table), prepared.sampler.steps_per_epoch
-    for step in range(1, steps + 2):
+    stepper, all_began = prepared.stepper(table), time.perf_counter()
+    for step in range(1, per_epoch + 1):
         began, busy = time.perf_counter(), time.process_time()
         stepper.run(prepared.sampler.batch(0, step - 1), step, 0.01)
         spent.append(time.perf_counter() - began)
         worked.append(time.process_time() - busy)
         prepared.method.after_step(prepared.context, table, StepInfo(phase, step, 1, per_epoch, 0.01))
         explored = max(explored, time.perf_counter() - began - spent[-1])
-    step = statistics.median(spent[1:])
+        if step == steps + 1 and statistics.median(spent[1:]) * per_epoch > 60 * epoch_minutes:
+            break
+    one, busy = statistics.median(spent[1:]), statistics.median(worked[1:])
+    whole = {"epoch_seconds": round(time.perf_counter() - all_began, 1)} if len(spent) == per_epoch else {}
+    history, edges = isinstance(prepared.recommender, History), 2 * len(prepared.split.train)
     return table, {
-        "step_seconds": round(step, 3),
-        "step_processor_seconds": round(statistics.median(worked[1:]), 3),
+        "steps": len(spent),
+        "step_seconds": round(one, 3),
+        "step_processor_seconds": round(busy, 3),
         "explore_seconds": round(explored, 3),
-        "epoch_hours": round(step * per_epoch / 3600, 2),
-        "batch": prepared.config.recipe.batch_size,
+        "epoch_hours": round(one * per_epoch / 3600, 2),
+        **whole,
+        "batch": -(-prepared.split.n_users // per_epoch) if history else prepared.config.recipe.batch_size,
+        "ns_per_edge": None if history else round(1e9 * busy / edges, 2),
     }
 
 
@@ -78,8 +91,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     return_large_blocks()
     clock = Clock()
     method_settings = {"init": arguments.init, **({"nmf_iterations": 3} if arguments.init == "nmf" else {})}
+    of_history = {"temperature": 0.2, "largest_softmax": arguments.softmax}
     config = RunConfig.model_validate(
         {
+            "base": arguments.base,
+            "base_settings": of_history if arguments.base == "history" else {},
             "method_settings": method_settings,
             "dim": arguments.dim,
             "density": arguments.density,
@@ -96,7 +112,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     with clock.phase("init"):
         prepared = prepare_run(config, handed_over.pop(), peaks=clock.peaks)
     with clock.phase("train"):
-        table, steps = train(prepared, arguments.steps)
+        table, steps = train(prepared, arguments.steps, arguments.epoch_minutes)
     split = prepared.split
     with clock.phase("evaluate"):
         vectors = propagate_all(prepared.recommender, prepared.graph, table)
@@ -107,6 +123,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         encoded = encode(make_vectors(prepared.recommender, prepared.graph, table), DEFAULT)
     nmf = prepared.context.factors
     return {
+        "base": arguments.base,
+        "threads": torch.get_num_threads(),
         "users": split.n_users,
         "items": split.n_items,
         "interactions": sizes.interactions,
@@ -121,7 +139,6 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         else {"seconds": nmf.info.seconds, "peak_mb": round(nmf.info.peak_bytes / 1e6)},
         "planned_mb": {name: round(total(ledger) / 1e6) for name, ledger in plan.memory.items()},
         **steps,
-        "ns_per_edge": round(1e9 * steps["step_processor_seconds"] / (2 * len(split.train)), 2),
         "ndcg@20": round(found.metrics["ndcg@20"], 4),
         "encoded_mb": round(encoded.nbytes / 1e6, 2),
     }
@@ -132,6 +149,11 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data")
+    parser.add_argument("--base", default="lightgcn")
+    parser.add_argument(
+        "--softmax", type=int, default=8_000_000, help="items times users of a step of history"
+    )
+    parser.add_argument("--epoch-minutes", type=float, default=0.0)
     parser.add_argument("--dim", type=int, default=64)
     parser.add_argument("--density", type=float, default=0.125)
     parser.add_argument("--batch", type=int, default=8000)

@@ -22,6 +22,7 @@ from sparserec.distributed import Processes, started_processes
 from sparserec.memory import PeakMeter, resident_bytes, return_large_blocks
 from sparserec.methods import Phase
 from sparserec.process import use_threads
+from sparserec.recommenders import History
 from sparserec.training import Prepared, RunConfig, prepare_run
 
 LOOPBACK = Path("/sys/class/net/lo/statistics/tx_bytes")
@@ -29,9 +30,14 @@ WARM_UP = 2
 
 
 def expected_bytes(prepared: Prepared, rows: int) -> int:
-    """What a process sends in a step by the formula: scores of two pairs per triple and block, or whole rows."""
+    """What a process sends in a step by the formula: scores of two pairs per triple and block, whole rows, or what
+    every chunk of items adds to the users of base history.
+    """
     shape, base, batch = prepared.context.shape(), prepared.recommender, prepared.config.recipe.batch_size
-    others, held = shape.processes.count - 1, -(-shape.n_blocks // shape.processes.count)
+    others, held = shape.processes.count - 1, -(-shape.n_parts // shape.processes.count)
+    if isinstance(base, History):
+        users = base.settings.batch_of(prepared.split.n_users)
+        return others * held * (2 * 4 * shape.dim * users + 12 * users + 8)
     if getattr(base, "whole_rows", False):
         return others * 4 * len(base.taps) * rows * held * shape.width
     return others * held * (2 * 4 * batch + 8)  # and a part of the penalty
@@ -44,6 +50,7 @@ def measure(arguments: argparse.Namespace, processes: Processes) -> dict[str, ob
     config = RunConfig.model_validate(
         {
             "base": arguments.base,
+            "base_settings": {"temperature": 0.2} if arguments.base == "history" else {},
             "method": arguments.method,
             "method_settings": {"init": "uniform"} if arguments.method == "sparserec" else {},
             "dim": arguments.dim,

@@ -54,6 +54,17 @@ def test_tables_of_every_method_are_as_large_as_foretold(method: str) -> None:
 
 
 @pytest.mark.parametrize("base", RECOMMENDERS)
+def test_processes_share_the_table_and_each_has_the_data(base: str) -> None:
+    one = config(base=base, dim=128)
+    alone, third = (estimate_run(one, SIZES, processes=count, timed=False).memory for count in (1, 3))
+    assert alone["read"] == third["read"]
+    for role in ("values", "moments", "positions"):
+        assert third["train"][role] == -(-alone["train"][role] // 3)
+    assert alone["train"]["graph"] == third["train"]["graph"]
+    assert total(third["evaluate"]) < total(alone["evaluate"])
+
+
+@pytest.mark.parametrize("base", RECOMMENDERS)
 def test_a_step_holds_what_was_foretold(base: str) -> None:
     """Roles of the estimate against the ledger of a step that ran."""
     one = config(base=base, method="static")

@@ -1,6 +1,6 @@
 """Short trainings on the city, by one process or by one of several; what they leave is compared by test_shards.py.
 
-python shards_run.py FOLDER      RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them
+python shards_run.py FOLDER [CASE..]     RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT as torchrun sets them
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from sparserec.table import DenseTable, SparseTable
 from sparserec.training import RunConfig, prepare_run, save_table
 
 UNIFORM = {"init": "uniform"}
+NMF = {"init": "nmf", "nmf_iterations": 3}
+HISTORY = {"temperature": 0.2, "history_dropout": 0.1}
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,24 @@ CASES = {
     "mgdcf, bpr": Case("mgdcf", base_settings={"loss": "bpr", "layers": 1}, method_settings=UNIFORM),
     "five blocks": Case("mf", method_settings=UNIFORM, dim=144),
     "few candidates": Case("mf", method_settings={**UNIFORM, "keep_value": True, "candidate_ratio": 0.004}),
-    "static": Case("mf", "static", method_settings={"init": "nmf", "nmf_iterations": 3}),
+    "static": Case("mf", "static", method_settings=NMF),
     "dense": Case("mf", "dense"),
     "rigl": Case("mf", "rigl"),
     "set": Case("mf", "set"),
     "gse": Case("mf", "gse"),
+    "history": Case("history", base_settings=HISTORY, method_settings=UNIFORM, steps=30),
+    "history, free rows": Case(
+        "history", base_settings=HISTORY, method_settings={**NMF, "rows": "free", "fill_share": 1.0}, steps=30
+    ),
+    "history, a sample of items": Case(
+        "history", base_settings={**HISTORY, "largest_softmax": 20_000}, method_settings=UNIFORM
+    ),
+    "history, static, a chosen temperature": Case("history", "static", method_settings=NMF),
+    "history, taper": Case("history", "taper", base_settings=HISTORY, method_settings={"exploring": UNIFORM}),
+    "history, dense": Case("history", "dense", base_settings=HISTORY, steps=30),
+    "history, dense, a sample of items": Case(
+        "history", "dense", base_settings={**HISTORY, "largest_softmax": 20_000}
+    ),
 }
 """Every base, and every method whose table may be shared; what is said of tables is quickest said without a graph."""
 
@@ -66,7 +81,7 @@ def train_briefly(case: Case, source: Source, folder: Path, processes: Processes
             "method": case.method,
             "method_settings": case.method_settings,
             "dim": case.dim,
-            "recipe": {"batch_size": 512, "explorations": 3},
+            "recipe": {"batch_size": 512, "explorations": 3, "weight_decay": 1e-4},
         }
     )
     prepared = prepare_run(config, source, processes=processes)
@@ -86,18 +101,18 @@ def train_briefly(case: Case, source: Source, folder: Path, processes: Processes
     if case.steps == 30:
         found["valid"] = prepared.validate(table).metrics
         found["int4"] = prepared.test(table.quantised(4)).metrics
-    if isinstance(table, DenseTable):
+    if isinstance(table, DenseTable) and prepared.recommender.user_rows:
         save_table(folder / "pruned.safetensors", pruned(table, 70_000, "tables", 2))
     elif isinstance(table, SparseTable) and case.method == "sparserec":
-        cut_to(table, 40_000, case.steps)
+        cut_to(table, table.parameters() * 3 // 5, case.steps)
         save_table(folder / "pruned.safetensors", table)
     return found
 
 
-def run_cases(folder: Path, processes: Processes) -> None:
-    """All cases, and what they found as JSON."""
+def run_cases(folder: Path, names: list[str], processes: Processes) -> None:
+    """These cases, and what they found as JSON."""
     source = resolve("world")
-    found = {name: train_briefly(case, source, folder / name, processes) for name, case in CASES.items()}
+    found = {name: train_briefly(CASES[name], source, folder / name, processes) for name in names}
     if processes.first:
         (folder / "found.json").write_text(json.dumps(found))
 
@@ -105,4 +120,4 @@ def run_cases(folder: Path, processes: Processes) -> None:
 if __name__ == "__main__":
     use_threads(1)
     with started_processes() as started:
-        run_cases(Path(sys.argv[1]), started)
+        run_cases(Path(sys.argv[1]), sys.argv[2:] or list(CASES), started)

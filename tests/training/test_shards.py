@@ -20,14 +20,18 @@ from shards_run import CASES
 from sparserec.data import resolve
 from sparserec.distributed import Processes
 from sparserec.errors import SettingError
-from sparserec.table import Shape, SparseTable, cut_state, join_states
+from sparserec.table import Shape, SparseTable, State, cut_state, join_states
 from sparserec.training import RunConfig, load_table, prepare_run
 
 SCRIPT = Path(__file__).parent / "shards_run.py"
 TRAIN = (
     "train world --dim 128 --epochs 3 --threads 1 --quiet --set recipe.batch_size=2000 --set checkpoint_every=1 "
-    "--set base_settings.layers=1 --set method_settings.nmf_iterations=2"
+    "--set method_settings.nmf_iterations=2"
 ).split()
+OF_BASE = {
+    "lightgcn": "--set base_settings.layers=1".split(),
+    "history": "--base history --set base_settings.temperature=0.2".split(),
+}
 
 
 @pytest.fixture(scope="module")
@@ -85,19 +89,45 @@ def test_blocks_of_a_state_join_to_the_state() -> None:
     table.candidates.accumulated[:] = np.arange(10).reshape(2, 5)
     table.watch([np.array([1, 2]), np.array([5]), np.array([], np.int32)])
     state = table.state()
-    parts = [cut_state(state, index, columns) for index, columns in enumerate(shape.blocks)]
+    parts = [cut_state(state, shape, part) for part in shape.parts]
     assert parts[2]["values"].tolist() == [4, 5] and parts[0]["candidates.watched"].tolist() == [1, 2]
     assert parts[1]["candidates.accumulated"].tolist() == [[2, 3], [7, 8]]
-    joined = join_states(parts)
-    assert joined.keys() == state.keys()
-    for name in state:
-        np.testing.assert_array_equal(joined[name], state[name], err_msg=name)
+    assert_same(join_states(parts, by_rows=False), state)
+
+
+def test_chunks_of_a_state_join_to_the_state() -> None:
+    """Also to the state of a process that holds some of them."""
+    shape = Shape(0, 17, 3, 3)
+    rng = np.random.default_rng(0)
+    support = np.flatnonzero(rng.random(17 * 3) < 0.5).astype(np.int32)
+    table = SparseTable(shape, [support], rng.standard_normal(len(support)).astype(np.float32))
+    table.set_candidates(np.array([1, 4, 5, 9, 16]))
+    assert table.candidates is not None
+    table.candidates.accumulated[:] = np.arange(15).reshape(5, 3)
+    state = table.state()
+    parts = [cut_state(state, shape, part) for part in shape.parts]
+    assert parts[2]["candidates.accumulated"].tolist() == [[3, 4, 5], [6, 7, 8]]  # rows 4 and 5
+    assert_same(join_states(parts, by_rows=True), state)
+    half = Shape(0, 17, 3, 3, Processes(1, 2))
+    second = join_states(parts[4:], by_rows=True)
+    for part in half.parts:
+        assert_same(cut_state(second, half, part), parts[part])
+
+
+def assert_same(found: State, expected: State) -> None:
+    assert found.keys() == expected.keys()
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name], err_msg=name)
 
 
 @pytest.mark.parametrize(
     ("settings", "why"),
     [
-        ({"base": "history"}, "base history is trained by one process"),
+        (
+            {"base": "history", "method": "rigl"},
+            "method rigl.*base history.*one of sparserec, dense, static, taper",
+        ),
+        ({"base": "history", "method_settings": {"growth": "instantaneous"}}, "sparserec, as it is set"),
         ({"method": "dhe"}, "method dhe.*train one of sparserec, dense"),
         ({"method_settings": {"init": "rotated"}}, "method sparserec, as it is set"),
         ({"dim": 32, "method_settings": {"init": "uniform"}}, "2 processes.*has 1 blocks of 32"),
@@ -118,9 +148,10 @@ def test_shares_are_stretches_and_leave_nothing_out() -> None:
 
 
 def start(count: int, folder: Path, environment: dict[str, str], *more: str) -> subprocess.Popen[str]:
-    """`sparserec train` on the city in so many processes."""
+    """`sparserec train` on the city in so many processes, into a folder that has the base's name."""
     several = ["torch.distributed.run", "--nproc-per-node", str(count), "-m"] if count > 1 else []
-    command = [sys.executable, "-m", *several, "sparserec", *TRAIN, "--run-dir", str(folder), *more]
+    settings = [*TRAIN, *OF_BASE[folder.name], "--run-dir", str(folder), *more]
+    command = [sys.executable, "-m", *several, "sparserec", *settings]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, env=environment, **pipes)  # type: ignore[call-overload]
 
@@ -141,10 +172,12 @@ def errors_of(process: subprocess.Popen[str]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
-    folder = tmp_path_factory.mktemp("undisturbed") / "run"
-    ended = start(1, folder, environment)
-    assert ended.communicate(timeout=600) and ended.returncode == 0
-    return folder
+    """A folder with a run of every base."""
+    parent = tmp_path_factory.mktemp("undisturbed")
+    for base in OF_BASE:
+        ended = start(1, parent / base, environment)
+        assert ended.communicate(timeout=600) and ended.returncode == 0
+    return parent
 
 
 def same_model(a: Path, b: Path) -> None:
@@ -163,10 +196,11 @@ def same_model(a: Path, b: Path) -> None:
     assert history(a) == history(b)
 
 
+@pytest.mark.parametrize("base", OF_BASE)
 def test_an_interrupted_training_goes_on_with_another_number_of_processes(
-    tmp_path: Path, undisturbed: Path, environment: dict[str, str]
+    base: str, tmp_path: Path, undisturbed: Path, environment: dict[str, str]
 ) -> None:
-    folder = tmp_path / "run"
+    folder = tmp_path / base
     running = start(2, folder, environment)
     wait_for(folder / "work" / "checkpoint.safetensors")
     running.send_signal(signal.SIGINT)
@@ -174,13 +208,13 @@ def test_an_interrupted_training_goes_on_with_another_number_of_processes(
     assert not (folder / "record.json").exists()
     again = start(1, folder, environment, "--resume")
     assert again.communicate(timeout=600) and again.returncode == 0
-    same_model(folder, undisturbed)
+    same_model(folder, undisturbed / folder.name)
 
 
 def test_when_one_process_dies_all_end_with_one_message(
     tmp_path: Path, undisturbed: Path, environment: dict[str, str]
 ) -> None:
-    folder = tmp_path / "run"
+    folder = tmp_path / "lightgcn"
     running = start(3, folder, environment)
     wait_for(folder / "work" / "checkpoint.safetensors")
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
@@ -189,4 +223,4 @@ def test_when_one_process_dies_all_end_with_one_message(
     assert len(said) == 1 and "another process of this training has ended" in said[0]
     again = start(2, folder, environment, "--resume")
     assert again.communicate(timeout=600) and again.returncode == 0
-    same_model(folder, undisturbed)
+    same_model(folder, undisturbed / folder.name)

@@ -28,6 +28,9 @@ def estimate(
     interactions: Annotated[
         Optional[int], typer.Option(min=1, help="Instead of data: how many interactions.")
     ] = None,
+    processes: Annotated[
+        int, typer.Option(min=1, help="Memory of each of so many processes; no time for more than one.")
+    ] = 1,
     final: options.Final = None,
     every: Annotated[bool, typer.Option("--all", help="Every method, and every base.")] = False,
     no_time: Annotated[bool, typer.Option("--no-time", help="Memory only: nothing is measured.")] = False,
@@ -37,6 +40,7 @@ def estimate(
     as_json: options.AsJson = False,
 ) -> None:
     """Say how much memory a run needs in each phase and about how long it takes on this machine."""
+    from sparserec.errors import SettingError
     from sparserec.planning import MOST_NMF_WORK, estimate_all, estimate_run, limit_nmf, usable_bytes
     from sparserec.process import use_threads
     from sparserec.training import resolve_config
@@ -45,8 +49,12 @@ def estimate(
     use_threads(threads)
     sizes = _sizes(settings, (users, items, interactions), data_dir)
     settings, note = limit_nmf(settings, sizes, MOST_NMF_WORK if most_nmf_work is None else most_nmf_work)
+    if every and processes > 1:
+        raise SettingError("--processes is for one configuration: leave out --all")
     found = (
-        estimate_all(settings, sizes, not no_time) if every else [estimate_run(settings, sizes, not no_time)]
+        estimate_all(settings, sizes, not no_time)
+        if every
+        else [estimate_run(settings, sizes, not no_time, processes=processes)]
     )
     free = usable_bytes()
     if as_json:

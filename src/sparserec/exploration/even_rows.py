@@ -44,7 +44,10 @@ def even_support(
     rng: np.random.Generator,
     entries: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,  # (rows, columns, magnitudes > 0)
 ) -> np.ndarray:
-    """Sorted positions of a table of one block: the largest given entries of every row, the rest drawn at random."""
+    """Sorted positions of a table of one block: the largest given entries of every row, the rest drawn at random.
+
+    Every process draws for all rows and keeps those it holds.
+    """
     assert len(shape.blocks) == 1
     rows, columns, magnitudes = (np.empty(0, np.int32),) * 3 if entries is None else entries
     order = np.argsort(rows, kind="stable")
@@ -56,7 +59,7 @@ def even_support(
         part = slice(*np.searchsorted(rows, [first, last]))
         scores[rows[part] - first, columns[part]] = magnitudes[part]
         chosen.append(first * shape.dim + largest_of_rows(scores, sizes[first:last]))
-    return np.concatenate(chosen).astype(np.int32)
+    return shape.held_positions(np.concatenate(chosen).astype(np.int32))
 
 
 def largest_of_rows(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -87,8 +90,9 @@ def exchange_in_rows(
     )
     growth.release()
     table.change_support(keep, [grown], step)
-    of_users = int(np.searchsorted(grown, table.shape.n_users * dim))
-    return Exploration(len(grown), len(grown), of_users, 0, len(table.values))
+    here = np.array([len(grown), np.searchsorted(grown, table.shape.n_users * dim)])
+    all_grown, of_users = table.shape.processes.total(here).tolist()
+    return Exploration(all_grown, all_grown, of_users, 0, table.parameters())
 
 
 @njit(cache=True, parallel=True)

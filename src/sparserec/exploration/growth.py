@@ -39,7 +39,7 @@ class LargestScores:
         held = table.candidates
         assert held is not None, "nothing was accumulated"
         table.set_candidates(None)
-        return cls(held.rows, held.accumulated)
+        return cls(held.held_rows, held.accumulated)
 
     def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
         """Scores become magnitudes in place, -1 where an entry is active."""

@@ -32,7 +32,7 @@ def uniform_support(shape: Shape, target: int, rng: np.random.Generator) -> list
     drawn = [
         draw_distinct(size, count, rng) for size, count in zip(sizes, counts_per_block(sizes, target, rng))
     ]
-    return [drawn[index] for index in shape.held]
+    return [shape.held_positions(drawn[index]) for index in shape.held]
 
 
 def counts_per_block(sizes: list[int], target: int, rng: np.random.Generator) -> list[int]:
@@ -84,5 +84,5 @@ def positions_per_block(shape: Shape, rows: np.ndarray, columns: np.ndarray) -> 
     for start, width in shape.blocks:
         inside = (columns >= start) & (columns < start + width)
         position = rows[inside].astype(np.int64) * width + (columns[inside] - start)
-        support.append(np.sort(position).astype(np.int32))
+        support.append(shape.held_positions(np.sort(position).astype(np.int32)))
     return support

@@ -37,9 +37,11 @@ def entry_segments(table: SparseTable) -> tuple[np.ndarray, np.ndarray]:
 
 def magnitude_share(table: SparseTable) -> float:
     """Users' share of the sum of |value| over the table (mu of the paper), summed in block order."""
+    if not table.shape.n_users:
+        return 0.0
     users, items = entry_segments(table)
     sums = [
-        table.shape.sum_over_blocks([np.abs(table.values[a:b]).sum(dtype=np.float64) for a, b in part])
+        table.shape.sum_over_parts([np.abs(table.values[a:b]).sum(dtype=np.float64) for a, b in part])
         for part in (users, items)
     ]
     return sums[0] / (sums[0] + sums[1]) if sums[0] + sums[1] > 0 else 0.5

@@ -113,7 +113,7 @@ class Context:
     user_rows: bool = True
     """Whether users have rows in the table; without, the table is one block of item rows."""
     processes: Processes = ALONE
-    """Who holds the column blocks of the table."""
+    """Who holds the table: some column blocks each or, without user rows, some rows."""
     planned_rows: int | None = None
     """Rows of the real table where a plan builds a miniature of it; None: this is no miniature."""
 
@@ -133,7 +133,7 @@ class Context:
         """Shape of a table of this run, with the automatic block width."""
         n_users, n_items, dim = self.train.n_users, self.train.n_items, dim or self.dim
         if not self.user_rows:
-            return Shape(0, n_items, dim, dim)
+            return Shape(0, n_items, dim, dim, self.processes)
         return Shape(n_users, n_items, dim, automatic_width(n_users + n_items, dim), self.processes)
 
     def frequencies(self) -> tuple[np.ndarray, np.ndarray]:
@@ -175,6 +175,8 @@ class Method(Protocol):
     """Whether nothing of the size of the full table lives during its steps (the growth test holds it to that)."""
     shardable: bool
     """Whether several processes may hold its table, some column blocks each, and give the model that one gives."""
+    shardable_by_rows: bool
+    """The same with some rows each, as a table of items alone is shared."""
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         """The next training, or None when the method is finished."""

@@ -15,7 +15,7 @@ class DenseSettings(Settings):
 class Dense(OneTraining):
     name = "dense"
     sparse_state = False
-    shardable = True
+    shardable = shardable_by_rows = True
 
     def __init__(self, settings: DenseSettings) -> None:
         self.settings = settings

@@ -55,7 +55,7 @@ class FromFirstTable(MethodDefaults):
     def __init__(self, settings: FirstTableSettings) -> None:
         self.settings = settings
         self.wants_factors = settings.nmf_iterations if settings.init == "nmf" else 0
-        self.sparse_state = self.shardable = settings.init != "rotated"
+        self.sparse_state = self.shardable = self.shardable_by_rows = settings.init != "rotated"
         # the dense training is all of the recipe's, so that a finished run of method `dense` may take its place
         self.begins_dense = settings.init == "rotated" and settings.dense_share == 1.0
 

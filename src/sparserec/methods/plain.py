@@ -14,6 +14,7 @@ class MethodDefaults:
     wants_factors = 0
     begins_dense = False
     shardable = False
+    shardable_by_rows = False
 
     def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         return False

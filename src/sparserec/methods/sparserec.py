@@ -59,6 +59,11 @@ class SparseRec(FromFirstTable):
     name = "sparserec"
     settings: SparseRecSettings
 
+    def __init__(self, settings: SparseRecSettings) -> None:
+        super().__init__(settings)
+        # the last batch's gradient of every candidate is taken from whole rows of the whole table
+        self.shardable_by_rows = self.shardable_by_rows and settings.growth == "cumulative"
+
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         settings, rows = self.settings, rows_of(self.settings.rows, context)
         if rows == "even" and context.user_rows:

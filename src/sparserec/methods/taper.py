@@ -48,6 +48,7 @@ class Taper(OneTraining):
         self.explorer = SparseRec(settings.exploring)
         self.wants_factors = self.explorer.wants_factors
         self.sparse_state, self.shardable = self.explorer.sparse_state, self.explorer.shardable
+        self.shardable_by_rows = self.explorer.shardable_by_rows
         self.begins_dense = self.explorer.begins_dense
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:

@@ -44,6 +44,8 @@ class Estimate:
     seconds: dict[str, float] | None
     nmf_iterations: int
     notes: tuple[str, ...] = ()
+    processes: int = 1
+    """Who share the training; memory is what one of them needs."""
 
     @property
     def peak(self) -> int:
@@ -70,6 +72,7 @@ class Estimate:
             "peak": self.peak,
             "peak_phase": self.peak_phase,
             "memory_error": MEMORY_ERROR,
+            "processes": self.processes,
             "seconds": self.seconds,
             "time_factor": TIME_FACTOR,
             "nmf_iterations": self.nmf_iterations,
@@ -89,7 +92,8 @@ class Estimate:
             lines.append(
                 f"  {FINAL:9}{show_seconds(self.seconds[FINAL]):>18}   all of it once more, on everything"
             )
-        lines.append(f"  memory: {show_bytes(self.peak)} above an idle process, give or take a quarter")
+        each = "" if self.processes == 1 else f" for each of {self.processes} processes"
+        lines.append(f"  memory: {show_bytes(self.peak)} above an idle process{each}, give or take a quarter")
         if self.all_seconds is not None:
             lines.append(
                 f"  time: about {show_seconds(self.all_seconds)} for all epochs, right within a factor of two; "
@@ -132,27 +136,30 @@ def estimate_run(
     timed: bool = True,
     stand_in: StandIn | None = None,
     factorises: bool = True,
+    processes: int = 1,
 ) -> Estimate:
     """Memory, and with `timed` the time, of one run. Nothing of the run's size is allocated for the memory.
 
     A warm start factorises nothing, whatever its method wants. A `final` run trains a second time, on everything.
+    Several `processes` share the table; what each of them needs is said, and no time.
     """
+    timed = timed and processes == 1
     base = make_recommender(config.base, config.base_settings)
     nmf = make_method(config.method, config.method_settings).wants_factors if factorises else 0
     stand_in = make_stand_in(sizes, base) if timed and stand_in is None else stand_in
     times = step_times(config, stand_in) if timed and stand_in is not None else None
     scale = 1.0 if stand_in is None else stand_in.scale
-    memory, seconds = _one_training(config, sizes, base, nmf, times, scale)
+    memory, seconds = _one_training(config, sizes, base, nmf, times, scale, processes)
     if config.final:
         whole = sizes.everything()
         more = whole.train / max(sizes.train, 1)  # a step goes over the whole graph
-        again, longer = _one_training(config, whole, base, nmf, times, scale * more)
+        again, longer = _one_training(config, whole, base, nmf, times, scale * more, processes)
         again["evaluate"] = memory["evaluate"]  # nothing is left to measure it on
         memory = {phase: max(ledger, again[phase], key=total) for phase, ledger in memory.items()}
         seconds = {**seconds, FINAL: sum(longer.values())} if seconds and longer else None
     notes = busy_note() if timed else ()
     return Estimate(
-        config.base, config.method, config.dim, config.density, sizes, memory, seconds, nmf, notes
+        config.base, config.method, config.dim, config.density, sizes, memory, seconds, nmf, notes, processes
     )
 
 
@@ -163,10 +170,11 @@ def _one_training(
     nmf: int,
     times: list[StepTimes] | None,
     scale: float,
+    processes: int,
 ) -> tuple[dict[str, Ledger], dict[str, float] | None]:
     """Memory and, from measured steps that count `scale` times, seconds, phase by phase."""
     phases = plan_phases(config, sizes.users, sizes.items, _steps_per_epoch(config, sizes, base))
-    memory = plan_memory(config, sizes, base, phases, nmf)
+    memory = plan_memory(config, sizes, base, phases, nmf, processes)
     return memory, None if times is None else plan_seconds(config, sizes, phases, nmf, times, scale)
 
 

@@ -6,12 +6,14 @@ parent waits with the interactions; both must fit, and so it stands as a phase t
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sparserec.evaluation import tile_shape
 from sparserec.graph import automatic_width
 from sparserec.planning.miniature import NMF_DENSITY, PhasePlan
 from sparserec.planning.sizes import Sizes
 from sparserec.recommenders import CHUNK_BYTES, GraphRecommender, History, Recommender
-from sparserec.table import Ledger, total
+from sparserec.table import CHUNKS, Ledger, total
 from sparserec.training import RunConfig, step_bytes
 from sparserec.vectors import fold_taps
 
@@ -32,9 +34,13 @@ FACTOR_ENTRY_BYTES = 40
 
 
 def plan_memory(
-    config: RunConfig, sizes: Sizes, base: Recommender, phases: list[PhasePlan], nmf: int
+    config: RunConfig, sizes: Sizes, base: Recommender, phases: list[PhasePlan], nmf: int, processes: int = 1
 ) -> dict[str, Ledger]:
-    """Bytes of each phase of the run by role; `nmf` is the iterations of the factorisation, 0 for none."""
+    """Bytes of each phase of the run by role; `nmf` is the iterations of the factorisation, 0 for none.
+
+    Of several `processes` it is what one of them needs: the table is shared, the data is everybody's.
+    """
+    phases = [replace(phase, table=_share(phase.table, processes)) for phase in phases]
     both, held = interactions_held(sizes, 2), interactions_held(sizes, 1)
     graph = graph_bytes(sizes, base)
     reading = READ_BYTES * sizes.interactions
@@ -44,17 +50,21 @@ def plan_memory(
         plans["nmf"] = {"interactions": both, "child": child, "libraries": LIBRARY_BYTES}
     plans["init"] = init_bytes(config, sizes, graph, both, nmf)
     plans["train"] = max(
-        (train_bytes(config, sizes, base, phase, graph, held) for phase in phases), key=total
+        (train_bytes(config, sizes, base, phase, graph, held, processes) for phase in phases), key=total
     )
     plans["evaluate"] = max(
         (
-            evaluate_bytes(sizes, base, phase, graph, held)
+            evaluate_bytes(sizes, base, phase, graph, held, processes)
             for phase in phases
             if phase.validated or phase is phases[-1]
         ),
         key=total,
     )
     return plans
+
+
+def _share(ledger: Ledger, processes: int) -> Ledger:
+    return {role: -(-size // processes) for role, size in ledger.items()}
 
 
 def interactions_held(sizes: Sizes, copies: int) -> int:
@@ -85,16 +95,25 @@ def init_bytes(config: RunConfig, sizes: Sizes, graph: int, held: int, nmf: int)
 
 
 def train_bytes(
-    config: RunConfig, sizes: Sizes, base: Recommender, phase: PhasePlan, graph: int, held: int
+    config: RunConfig,
+    sizes: Sizes,
+    base: Recommender,
+    phase: PhasePlan,
+    graph: int,
+    held: int,
+    processes: int = 1,
 ) -> Ledger:
     """The ledger of a step, and what lives beside it."""
     if isinstance(base, History):
         users = min(base.settings.batch_of(sizes.users), sizes.trained_users)
         entries = phase.table["values"] // 4 if "positions" in phase.table else None
-        passing = step_bytes(users, sizes.items, phase.table_dim, entries)
+        rows = sizes.items if entries is not None else -(-sizes.items // processes)
+        passing = step_bytes(users, rows, phase.table_dim, entries, -(-CHUNKS // processes))
         scratch = passing.pop("scratch")
     else:
         scratch, passing = edge_bytes(config, sizes, base, phase, graph)
+        if not base.whole_rows:
+            passing |= _share({"rows": passing["rows"], "loss": passing["loss"]}, processes)
     return {
         **phase.table,
         **passing,
@@ -142,11 +161,17 @@ def loss_bytes(batch: int, base: GraphRecommender, rows: int, dim: int) -> int:
     return 3 * 4 * min(batch, rows) * dim
 
 
-def evaluate_bytes(sizes: Sizes, base: Recommender, phase: PhasePlan, graph: int, held: int) -> Ledger:
+def evaluate_bytes(
+    sizes: Sizes, base: Recommender, phase: PhasePlan, graph: int, held: int, processes: int = 1
+) -> Ledger:
     """Vectors of all nodes, one more filter, tiles of scores, and the table (as it is and quantised).
 
-    Users held out whole are folded in: that takes tables of its own and a vector for every user.
+    Users held out whole are folded in: that takes tables of its own and a vector for every user. Several processes
+    have some columns of all vectors each, and whole vectors of items; of base history all of them.
     """
+    nodes = sizes.nodes
+    if processes > 1 and base.user_rows:
+        nodes = -(-sizes.nodes // processes) + sizes.items
     folds = (
         len(fold_taps(base.taps[0], base.self_loops)) * sizes.nodes + sizes.users if sizes.new_users else 0
     )
@@ -157,9 +182,9 @@ def evaluate_bytes(sizes: Sizes, base: Recommender, phase: PhasePlan, graph: int
     return {
         **phase.table,
         "quantised": copies * phase.table.get("values", 0),
-        "vectors": 4 * sizes.nodes * phase.table_dim,
+        "vectors": 4 * nodes * phase.table_dim,
         "fold-in": 4 * folds * phase.table_dim,
-        "allocator": 4 * sizes.nodes * phase.table_dim,
+        "allocator": 4 * nodes * phase.table_dim,
         "scratch": 4 * 4 * sizes.nodes * width,
         "scores": score_bytes(sizes, phase.table_dim) + 4 * 30 * sizes.ranked_users,
         "graph": graph,

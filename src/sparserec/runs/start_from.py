@@ -178,6 +178,7 @@ class Continued:
     settings: Settings = field(init=False)
     sparse_state: bool = field(init=False)
     shardable: bool = False
+    shardable_by_rows: bool = False
 
     def __post_init__(self) -> None:
         self.name, self.settings, self.sparse_state = (

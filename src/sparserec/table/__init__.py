@@ -1,8 +1,7 @@
 """Where parameters live and how they are updated."""
 
 from sparserec.table.adam import Cohorts
-from sparserec.table.base import EntryDropout, Shape, State, Table, Update
-from sparserec.table.blocks import cut_state, join_states
+from sparserec.table.base import CHUNKS, EntryDropout, Shape, State, Table, Update
 from sparserec.table.composed import ComposedTable, code_shape
 from sparserec.table.computed import ComputedTable, Hashes, network_size
 from sparserec.table.dense import DenseTable
@@ -10,6 +9,7 @@ from sparserec.table.initial import InitialValues
 from sparserec.table.kernels import BETA_1, BETA_2, EPSILON
 from sparserec.table.ledger import Ledger, total
 from sparserec.table.masked import MaskedTable
+from sparserec.table.parts import cut_state, join_states
 from sparserec.table.prefix import PrefixTable
 from sparserec.table.sparse import Candidates, SparseTable
 from sparserec.table.thresholded import ThresholdedTable, Thresholds
@@ -28,6 +28,7 @@ TABLES: dict[str, type] = {
 __all__ = [
     "BETA_1",
     "BETA_2",
+    "CHUNKS",
     "EPSILON",
     "TABLES",
     "Candidates",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
@@ -18,6 +19,8 @@ from sparserec.table.ledger import Ledger
 
 LARGEST_POSITION = 2**31 - 1
 ROWS_AT_ONCE = 1 << 16
+CHUNKS = 8
+"""Stretches of rows that a table of items alone is shared by; each is summed by itself, whoever holds it."""
 State = dict[str, np.ndarray]
 
 
@@ -26,8 +29,9 @@ class Shape:
     """Size of the stacked table and how its columns are cut into blocks.
 
     Users and items are two groups of rows. A base may have no user rows; the groups of a table of codes are its two
-    code books. Where several processes train, each holds a stretch of the blocks: `dim` is of the whole table, `blocks`
-    are those held here.
+    code books. Where several processes train, each holds some parts of the table: a stretch of the blocks or, of a
+    table of items alone, which is one block, a stretch of its rows. `dim` and `n_rows` are of the whole table, `blocks`
+    and `rows` are those held here.
     """
 
     n_users: int
@@ -37,12 +41,8 @@ class Shape:
     processes: Processes = field(default=ALONE, compare=False)
 
     def __post_init__(self) -> None:
-        if self.processes.count > self.n_blocks:
-            raise SettingError(
-                f"{self.processes.count} processes: a table of {self.dim} columns has {self.n_blocks} blocks of "
-                f"{self.width}, and every process needs one; start at most {self.n_blocks}, or train one with more "
-                "columns"
-            )
+        if self.processes.count > self.n_parts:
+            raise SettingError(f"{self.processes.count} processes: {self._too_few_parts}")
         if self.n_rows * self.width >= LARGEST_POSITION:
             raise SettingError(
                 f"{self.n_rows:,} users and items in blocks of {self.width} columns: positions in a block are "
@@ -70,9 +70,62 @@ class Shape:
         return [(start, min(self.width, self.dim - start)) for start in range(0, self.dim, self.width)]
 
     @property
+    def by_rows(self) -> bool:
+        """Whether processes share chunks of rows, not column blocks: so they do where items alone have rows."""
+        return self.n_users == 0 and self.n_blocks == 1
+
+    @property
+    def n_parts(self) -> int:
+        """Parts of the whole table, each of which one process holds: chunks of rows, or column blocks."""
+        return CHUNKS if self.by_rows else self.n_blocks
+
+    @property
+    def parts(self) -> range:
+        """Which parts are held here."""
+        return self.processes.share(self.n_parts)
+
+    @property
     def held(self) -> range:
-        """Which blocks are held here."""
-        return self.processes.share(self.n_blocks)
+        """Which blocks are held here, be it only some rows of them."""
+        return range(1) if self.by_rows else self.parts
+
+    @property
+    def chunk_edges(self) -> np.ndarray:
+        """Where each chunk of rows begins, int32, and where the last one ends."""
+        return (np.arange(CHUNKS + 1) * self.n_rows // CHUNKS).astype(np.int32)
+
+    @property
+    def held_edges(self) -> np.ndarray:
+        """The same of the chunks held here."""
+        return self.chunk_edges[self.parts.start : self.parts.stop + 1]
+
+    @property
+    def rows(self) -> slice:
+        """Rows held here: all of them where processes share columns."""
+        if not self.by_rows:
+            return slice(0, self.n_rows)
+        return slice(int(self.held_edges[0]), int(self.held_edges[-1]))
+
+    @property
+    def local_parts(self) -> list[tuple[int, slice]]:
+        """(block, rows) of each part held here, both as numbered in arrays that hold nothing else."""
+        if not self.by_rows:
+            return [(block, self.rows) for block in range(len(self.held))]
+        edges = (self.held_edges - self.rows.start).tolist()
+        return [(0, slice(first, last)) for first, last in pairwise(edges)]
+
+    def held_of(self, rows: np.ndarray) -> slice:
+        """Which of some row ids, int32 and ascending, are held here."""
+        ends = np.searchsorted(rows, np.array([self.rows.start, self.rows.stop], np.int32))
+        return slice(*ends.tolist())
+
+    def held_positions(self, positions: np.ndarray) -> np.ndarray:
+        """Of ascending positions of a block those in rows held here."""
+        if not self.by_rows or self.processes.alone:
+            return positions
+        edges = np.array([self.rows.start * self.dim, self.rows.stop * self.dim], np.int32)
+        first, last = np.searchsorted(positions, edges)
+        return positions[first:last].copy()  # a view would keep all of them in memory
 
     @property
     def blocks(self) -> list[tuple[int, int]]:
@@ -95,16 +148,16 @@ class Shape:
         return [(start - self.first_column, width) for start, width in self.blocks]
 
     def gather(self, parts: np.ndarray) -> np.ndarray:
-        """Something of every block of the whole table, in block order, from that of the blocks held here."""
-        return self.processes.gather(parts, self.n_blocks)
+        """Something of every part of the whole table, in their order, from that of the parts held here."""
+        return self.processes.gather(parts, self.n_parts)
 
-    def sum_over_blocks(self, parts: Sequence[float]) -> float:
-        """The sum over all blocks, in block order, from numbers of the blocks held here."""
-        return float(sum(self.gather(np.array(parts, np.float64)).tolist()))
+    def sum_over_parts(self, numbers: Sequence[float]) -> float:
+        """The sum over all parts, in their order, from numbers of the parts held here."""
+        return float(sum(self.gather(np.array(numbers, np.float64)).tolist()))
 
     def whole_rows(self, part: np.ndarray) -> np.ndarray:
         """Rows with all columns, from the columns held here; a stretch of rows at a time travels."""
-        if self.processes.alone:
+        if self.processes.alone or self.by_rows:
             return part
         whole = np.empty((len(part), self.dim), part.dtype)
         for first in range(0, len(part), ROWS_AT_ONCE):
@@ -115,6 +168,25 @@ class Shape:
             columns = self.gather(blocks).reshape(-1, len(stretch))
             whole[first : first + ROWS_AT_ONCE] = columns[: self.dim].T
         return whole
+
+    def all_rows(self, part: np.ndarray) -> np.ndarray:
+        """All rows of a table, from those held here."""
+        if self.processes.alone or not self.by_rows:
+            return part
+        sizes = np.diff(self.chunk_edges)
+        chunks = np.zeros((len(self.parts), sizes.max(), part.shape[1]), part.dtype)
+        for chunk, (_, rows) in zip(chunks, self.local_parts):
+            chunk[: rows.stop - rows.start] = part[rows]
+        return np.concatenate([chunk[:size] for chunk, size in zip(self.gather(chunks), sizes)])
+
+    @property
+    def _too_few_parts(self) -> str:
+        if self.by_rows:
+            return f"a table of items is cut into {CHUNKS} chunks of rows, and every process needs one"
+        return (
+            f"a table of {self.dim} columns has {self.n_blocks} blocks of {self.width}, and every process needs one; "
+            f"start at most {self.n_blocks}, or train one with more columns"
+        )
 
 
 @dataclass(frozen=True)

@@ -31,11 +31,13 @@ class DenseTable(BlockWise):
     @classmethod
     def create(cls, shape: Shape, initial: InitialValues) -> DenseTable:
         """Random values everywhere; the same ones a sparse table with this seed has on its support."""
-        blocks = []
+        blocks, held = [], np.arange(shape.rows.start, shape.rows.stop, dtype=np.int32)
         for start, width in shape.blocks:
-            rows = np.repeat(np.arange(shape.n_rows, dtype=np.int32), width)
-            columns = start + np.tile(np.arange(width, dtype=np.int32), shape.n_rows)
-            blocks.append(initial.at(rows, columns, shape.n_users).reshape(shape.n_rows, width))
+            rows, columns = (
+                np.repeat(held, width),
+                start + np.tile(np.arange(width, dtype=np.int32), len(held)),
+            )
+            blocks.append(initial.at(rows, columns, shape.n_users).reshape(len(held), width))
         return cls(shape, blocks)
 
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
@@ -47,14 +49,18 @@ class DenseTable(BlockWise):
         steps = self.cohorts.step_sizes(update.step, update.learning_rate)
         dropout = update.dropout.block(self.shape.blocks[block][0])
         values, first, second = self.values[block], self.first[block], self.second[block]
-        update_dense(gradient.numpy(), update.row_decay, dropout, steps, values, first, second)
+        decay = update.row_decay[self.shape.rows]
+        update_dense(gradient.numpy(), decay, dropout, steps, values, first, second)
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
-        squares = [float(row_decay @ np.einsum("ij,ij->i", block, block)) for block in self.values]
-        return 0.5 * self.shape.sum_over_blocks(squares)
+        squares, decay = [], row_decay[self.shape.rows]
+        for index, rows in self.shape.local_parts:
+            part = self.values[index][rows]
+            squares.append(float(decay[rows] @ np.einsum("ij,ij->i", part, part)))
+        return 0.5 * self.shape.sum_over_parts(squares)
 
     def matrix(self) -> np.ndarray:
-        """All columns held here, shape (rows, columns); a copy."""
+        """All rows and columns held here; a copy."""
         return np.concatenate(self.values, axis=1)
 
     def parameters(self) -> int:
@@ -97,7 +103,8 @@ class DenseTable(BlockWise):
 
     def quantised(self, bits: int) -> DenseTable:
         twin = copy.copy(self)
-        matrix = fake_quantise(self.matrix(), bits, self.shape.processes.largest)
+        over_columns = None if self.shape.by_rows else self.shape.processes.largest
+        matrix = fake_quantise(self.matrix(), bits, over_columns)
         twin.values = [
             np.ascontiguousarray(matrix[:, start : start + width]) for start, width in self.shape.local_blocks
         ]

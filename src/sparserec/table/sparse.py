@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
@@ -33,9 +34,15 @@ from sparserec.table.ledger import Ledger
 class Candidates:
     """Rows whose inactive entries may be activated, and their gradient so far."""
 
-    rows: np.ndarray  # int32, ascending
-    accumulated: np.ndarray  # float32 (rows, dim)
+    rows: np.ndarray  # int32, ascending; those that other processes hold too
+    here: slice  # which of them are held here
+    accumulated: np.ndarray  # float32 (rows held here, columns held here)
     cumulative: bool  # sum over steps, or the last step's gradient only
+
+    @property
+    def held_rows(self) -> np.ndarray:
+        """Rows of `accumulated`."""
+        return self.rows[self.here]
 
 
 @dataclass
@@ -80,14 +87,23 @@ class SparseTable(BlockWise):
         """Where a block's entries lie in the aligned arrays."""
         return slice(int(self.bounds[index]), int(self.bounds[index + 1]))
 
+    def parts(self) -> list[slice]:
+        """Where the entries of each part held here lie: of a block, or of a chunk of its rows."""
+        if not self.shape.by_rows:
+            return [self.block(index) for index in range(len(self.shape.blocks))]
+        ends = np.searchsorted(self.positions, self.shape.held_edges * np.int32(self.shape.dim)).tolist()
+        return [slice(first, last) for first, last in pairwise(ends)]
+
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
         """Scatter the active values into a zeroed block."""
         out.zero_()
         part, (start, width) = self.block(block), self.shape.blocks[block]
-        _scatter(self.positions[part], self.values[part], width, dropout.block(start), out.view(-1).numpy())
+        origin, flat = self.shape.rows.start * width, out.view(-1).numpy()
+        _scatter(self.positions[part], self.values[part], width, origin, dropout.block(start), flat)
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """Accumulate for the candidates, then one Adam step on the active entries."""
+        assert self.shape.rows.start == 0, "gradients of whole rows are taken by a table that has all of them"
         part, (start, width) = self.block(block), self.shape.blocks[block]
         grad = gradient.numpy()
         if self.candidates is not None:
@@ -122,10 +138,11 @@ class SparseTable(BlockWise):
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         """sum over entries of decay[row] * value^2 / 2."""
-        return self.shape.sum_over_blocks(
+        widths = [self.shape.blocks[block][1] for block, _ in self.shape.local_parts]
+        return self.shape.sum_over_parts(
             [
-                _weighted_squares(self.positions[self.block(b)], self.values[self.block(b)], width, row_decay)
-                for b, (_, width) in enumerate(self.shape.blocks)
+                _weighted_squares(self.positions[part], self.values[part], width, row_decay)
+                for part, width in zip(self.parts(), widths)
             ]
         )
 
@@ -133,8 +150,10 @@ class SparseTable(BlockWise):
         """Start accumulating afresh for these rows; None stops accumulating."""
         self.candidates = None  # free the old accumulator before the new one is allocated
         if rows is not None:
-            accumulated = np.zeros((len(rows), self.shape.columns), np.float32)
-            self.candidates = Candidates(rows.astype(np.int32), accumulated, cumulative)
+            rows = rows.astype(np.int32)
+            here = self.shape.held_of(rows)
+            accumulated = np.zeros((here.stop - here.start, self.shape.columns), np.float32)
+            self.candidates = Candidates(rows, here, accumulated, cumulative)
 
     def watch(self, positions: list[np.ndarray] | None) -> None:
         """Keep the gradient of these entries (ascending positions per block) in every batch; None stops it."""
@@ -244,10 +263,9 @@ class SparseTable(BlockWise):
         if "candidates.watched" in state:
             self.watch(np.split(state["candidates.watched"], state["candidates.bounds"][1:-1]))
         if "candidates.rows" in state:
+            rows, accumulated = state["candidates.rows"].copy(), state["candidates.accumulated"].copy()
             cumulative = bool(state["candidates.cumulative"][0])
-            self.candidates = Candidates(
-                state["candidates.rows"].copy(), state["candidates.accumulated"].copy(), cumulative
-            )
+            self.candidates = Candidates(rows, self.shape.held_of(rows), accumulated, cumulative)
 
     @classmethod
     def revive(cls, shape: Shape, state: State) -> SparseTable:
@@ -324,10 +342,10 @@ class SeenAsSparse(ABC):
 
 @njit(cache=True, parallel=True)
 def _scatter(
-    positions: np.ndarray, values: np.ndarray, width: int, dropout: BlockDropout, out: np.ndarray
+    positions: np.ndarray, values: np.ndarray, width: int, origin: int, dropout: BlockDropout, out: np.ndarray
 ) -> None:
     for e in prange(len(positions)):
-        out[positions[e]] = dropped(values[e], positions[e] // width, positions[e] % width, dropout)
+        out[positions[e] - origin] = dropped(values[e], positions[e] // width, positions[e] % width, dropout)
 
 
 @njit(cache=True, parallel=True)

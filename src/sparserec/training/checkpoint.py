@@ -1,11 +1,13 @@
 """Arrays as files: checkpoints and tables. Safetensors, with what is no array as JSON in the metadata. Atomic.
 
-Several processes write a file per column block, each its own, and the first one the file that says that all are there.
+Several processes write a file per part of a table, each its own, and the first one the file that says that all are
+there.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +67,7 @@ def save_table(path: Path, table: Table) -> None:
 
 
 def load_table(path: Path, processes: Processes = ALONE) -> Table:
-    """The table as it was saved, ready to evaluate, recommend from or train on; a process gets the blocks it holds."""
+    """The table as it was saved, ready to evaluate, recommend from or train on; a process gets the parts it holds."""
     from sparserec.table import TABLES, Shape  # arrays alone are read without torch
 
     arrays, stored = read_arrays(path)
@@ -87,34 +89,35 @@ def write_once(path: Path, arrays: Arrays, state: dict[str, Any], processes: Pro
 def put_state(path: Path, state: Arrays, shape: Shape) -> Arrays:
     """What of a table's state belongs into the file `path`: all of it, unless several processes hold the table.
 
-    Then each block has a file beside it. They are of no use before `path` is written, which names them by its own name.
+    Then each part has a file beside it. They are of no use before `path` is written, which names them by its own name.
     """
     from sparserec.table import cut_state
 
     if shape.processes.alone:
         return state
-    for index, (block, columns) in enumerate(zip(shape.held, shape.local_blocks)):
-        write_arrays(block_path(path, block), cut_state(state, index, columns), {})
+    for part in shape.parts:
+        write_arrays(part_path(path, part), cut_state(state, shape, part), {})
     return {}
 
 
 def take_state(path: Path, arrays: Arrays, shape: Shape) -> Arrays:
-    """The state of the blocks held here, from what `put_state` left, with however many processes."""
+    """The state of the parts held here, from what `put_state` left, with however many processes."""
     from sparserec.table import cut_state, join_states
 
     if not arrays:
-        return join_states([read_arrays(block_path(path, block))[0] for block in shape.held])
+        return join_states([read_arrays(part_path(path, part))[0] for part in shape.parts], shape.by_rows)
     if shape.processes.alone:
         return arrays
-    return join_states([cut_state(arrays, block, shape.all_blocks[block]) for block in shape.held])
+    whole = replace(shape, processes=ALONE)
+    return join_states([cut_state(arrays, whole, part) for part in shape.parts], shape.by_rows)
 
 
-def block_path(path: Path, block: int) -> Path:
-    """The file of one block of a table whose file is `path`."""
-    return path.with_name(f"{path.stem}.block-{block}{path.suffix}")
+def part_path(path: Path, part: int) -> Path:
+    """The file of one part of a table whose file is `path`."""
+    return path.with_name(f"{path.stem}.part-{part}{path.suffix}")
 
 
 def remove_table(path: Path) -> None:
-    """Delete a table and the files of its blocks, whichever are there."""
-    for file in (path, *path.parent.glob(f"{path.stem}.block-*{path.suffix}")):
+    """Delete a table and the files of its parts, whichever are there."""
+    for file in (path, *path.parent.glob(f"{path.stem}.part-*{path.suffix}")):
         file.unlink(missing_ok=True)

@@ -11,6 +11,7 @@ from sparserec import streams
 from sparserec.counter import dropout_factor, key_of
 from sparserec.graph import Adjacency
 from sparserec.recommenders import TEMPERATURE, HistorySettings
+from sparserec.table import Shape
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,11 @@ class HistoryBatch:
     @property
     def n_users(self) -> int:
         return len(self.users)
+
+    def chunks(self, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+        """Where the pairs, and the items of the softmax, of each chunk of rows held here begin; and end, at last."""
+        edges = shape.held_edges
+        return np.searchsorted(self.items, edges), np.searchsorted(self.softmax, edges)
 
 
 class Histories:

@@ -1,8 +1,8 @@
 """Softmax over items from active entries alone: compiled loops over (item, entry, user), users innermost.
 
 User vectors of a batch lie transposed, (columns, users), so that one active entry of an item meets all users at once as
-one stretch of memory. Items are taken in chunks whose borders depend on nothing but the number of items; each chunk
-sums by itself and sums of chunks are added in their order: results do not depend on how many threads work.
+one stretch of memory. Items are taken in the chunks of rows that processes share a table by; each chunk sums by itself
+and sums of chunks are added in their order: results do not depend on how many threads or processes work.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from llvmlite import ir
 from numba import float32, int32, njit, prange
 from numba.extending import intrinsic
 
-CHUNKS = 8
-"""Stretches of items that are summed by themselves."""
 FAST = {"contract", "reassoc", "nsz", "arcp"}
 """What lets the compiler use vector instructions; not-a-number stays what it is, so that a broken training shows."""
 LARGEST_EXPONENT = 80.0
@@ -107,6 +105,7 @@ def _gather(first, last, origin, positions, vectors, shares, gradient):  # type:
 
 @njit(cache=True, parallel=True, fastmath=FAST)
 def softmax_sums(
+    chunks: np.ndarray,  # (chunks + 1,) where each chunk's items begin in the next two
     items: np.ndarray,  # int32 (n,) ascending: the items the softmax runs over
     odds: np.ndarray,  # float32 (n,) how many items each of them stands for
     pair_starts: np.ndarray,  # int32 (n + 1,) pairs of each of these items
@@ -123,10 +122,10 @@ def softmax_sums(
 ) -> None:
     """First pass: what every user's softmax is divided by, and the mean item vector under it, undivided."""
     dim, users = vectors.shape
-    for chunk in prange(CHUNKS):
+    for chunk in prange(len(chunks) - 1):
         scores = np.empty(users, np.float32)
         sums[chunk], slopes[chunk] = np.float32(0.0), np.float32(0.0)
-        for index in range(chunk * len(items) // CHUNKS, (chunk + 1) * len(items) // CHUNKS):
+        for index in range(chunks[chunk], chunks[chunk + 1]):
             row = items[index]
             first, last, origin = starts[row], starts[row + 1], row * dim
             _score(first, last, origin, positions, values, scales[row], vectors, scores)
@@ -141,6 +140,7 @@ def softmax_sums(
 
 @njit(cache=True, parallel=True, fastmath=FAST)
 def entry_gradients(
+    chunks: np.ndarray,
     items: np.ndarray,
     odds: np.ndarray,
     pair_starts: np.ndarray,
@@ -160,9 +160,9 @@ def entry_gradients(
 ) -> None:
     """Second pass: scores again, turned into slopes of the loss, and from those the gradient of every active entry."""
     dim, users = vectors.shape
-    for chunk in prange(CHUNKS):
+    for chunk in prange(len(chunks) - 1):
         scores = np.empty(users, np.float32)
-        for index in range(chunk * len(items) // CHUNKS, (chunk + 1) * len(items) // CHUNKS):
+        for index in range(chunks[chunk], chunks[chunk + 1]):
             row = items[index]
             first, last, origin = starts[row], starts[row + 1], row * dim
             _score(first, last, origin, positions, values, scales[row], vectors, scores)

@@ -1,5 +1,8 @@
 """A step of base `history` on a sparse table, from its active entries alone.
 
+Every chunk of rows makes its part of the users' vectors, of the sums of their softmax and of their slopes; parts are
+gathered from all processes that hold chunks, and added up in the order of chunks. So a process needs its own rows only.
+
 Nothing of (items, users) or (items, columns) is made: user vectors and their slopes are (columns, users), everything
 else is as long as the table's entries or rows. Candidates' gradients are whole rows, as expensive as a dense table's,
 so a step takes those of some candidates only, in turn: as many as keep their cost below that of the active entries.
@@ -7,14 +10,16 @@ so a step takes those of some candidates only, in turn: as many as keep their co
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import torch
 from numba import njit, prange
 
-from sparserec.table import SparseTable
+from sparserec.table import Shape, SparseTable
 from sparserec.training.history_batch import HistoryBatch
 from sparserec.training.history_dense import top_scores
-from sparserec.training.history_kernels import CHUNKS, entry_gradients, row_scales, softmax_sums
+from sparserec.training.history_kernels import entry_gradients, row_scales, softmax_sums
 
 CANDIDATE_COST = 0.5
 """Entries of candidates looked at in a step, as a share of the active entries."""
@@ -28,36 +33,46 @@ class SparseHistory:
         self._positions = np.empty(0, np.int32)
         self.starts = np.empty(0, np.int32)
         self.scales = np.empty(table.shape.n_rows, np.float32)
-        self.slopes = np.empty(0, np.float32)
+        self._parts = np.empty(0, np.float32)
 
     def run(self, batch: HistoryBatch, step: int) -> tuple[float, np.ndarray]:
         """Loss of the batch and its gradient on the active entries; candidates take theirs on the way."""
-        table, dim = self.table, self.table.shape.dim
+        table, shape = self.table, self.table.shape
         self._follow_support()
         row_scales(self.starts, table.values, batch.lengths, self.scales)
         entries = self.starts, table.positions, table.values, self.scales
-        vectors = np.zeros((dim, batch.n_users), np.float32)
-        scores, squares = np.empty(len(batch.items), np.float32), batch.lengths**2
+        squares = batch.lengths**2
         own = batch.weights * squares[batch.items] * (self.scales[batch.items] > 0)
-        _make_users(batch.items, batch.owners, batch.weights, *entries, vectors)
-        _score_pairs(batch.items, batch.owners, own, *entries, vectors, scores)
-        tops = _tops(vectors, batch.lengths.max(), scores, batch.owners)
+        chunks, softmax_chunks = batch.chunks(shape)
+        parts = self._scratch(batch)
+        parts[:] = 0.0
+        _add_rows(chunks, batch.items, batch.owners, batch.weights, *entries, parts)
+        vectors = shape.gather(parts).sum(axis=0)
+        best, liked = np.empty((len(shape.parts), batch.n_users), np.float32), np.empty(len(shape.parts))
+        _score_pairs(chunks, batch.items, batch.owners, own, batch.targets, *entries, vectors, best, liked)
+        bound = torch.from_numpy(vectors).norm(dim=0) * float(batch.lengths.max())
+        tops = top_scores(bound, torch.from_numpy(shape.gather(best))).numpy()
         pairs = batch.softmax, batch.odds, batch.starts, batch.owners, own
-        sums, slopes = self._sum(batch, pairs, entries, vectors, tops)
-        value = float(batch.users @ (np.log(sums) + tops) - np.sum(batch.targets * scores, dtype=np.float64))
-        shares = (batch.users / sums).astype(np.float32)
-        slopes *= shares
-        _make_users(batch.items, batch.owners, -batch.targets, *entries, slopes)
+        sums = np.empty((len(shape.parts), batch.n_users), np.float32)
+        softmax_sums(softmax_chunks, *pairs, *entries, vectors, tops, sums, parts)  # type: ignore[call-arg]
+        known = shape.gather(np.column_stack([sums, liked])).sum(axis=0)
+        value = float(batch.users @ (np.log(known[:-1]) + tops) - known[-1])
+        shares = (batch.users / known[:-1]).astype(np.float32)
+        parts *= shares
+        _add_rows(chunks, batch.items, batch.owners, -batch.targets, *entries, parts)
+        slopes = shape.gather(parts).sum(axis=0)
         gradient = np.zeros(len(table.values), np.float32)
         chosen, kept_at, kept = self._candidates(batch, step)
-        entry_gradients(*pairs, batch.targets, *entries, vectors, tops, shares, gradient, kept_at, kept)  # type: ignore[call-arg]
-        bounds = np.searchsorted(batch.items, np.arange(table.shape.n_rows + 1)).astype(np.int32)
+        entry_gradients(
+            softmax_chunks, *pairs, batch.targets, *entries, vectors, tops, shares, gradient, kept_at, kept
+        )  # type: ignore[call-arg]
+        bounds = np.searchsorted(batch.items, np.arange(shape.n_rows + 1, dtype=np.int32)).astype(np.int32)
         toward = bounds, batch.owners, batch.weights, slopes, squares
         if len(chosen):
             held = table.candidates
             assert held is not None
-            rows = held.rows[chosen]
-            dense = torch.mm(torch.from_numpy(kept), torch.from_numpy(vectors).T).numpy()
+            rows = held.held_rows[chosen]
+            dense = _multiply_by_chunk(shape, rows, kept, vectors)
             _finish_rows(rows, *toward, *entries, dense)
             table.accumulate(chosen, dense)
         _finish_entries(*toward, *entries, gradient)
@@ -66,42 +81,48 @@ class SparseHistory:
     def _follow_support(self) -> None:
         table = self.table
         if table.positions is not self._positions:
-            edges = np.arange(table.shape.n_rows + 1, dtype=np.int64) * table.shape.dim
+            edges = np.arange(table.shape.n_rows + 1, dtype=np.int32) * np.int32(table.shape.dim)
             self.starts = np.searchsorted(table.positions, edges).astype(np.int32)
             self._positions = table.positions
 
-    def _sum(
-        self, batch: HistoryBatch, pairs: tuple, entries: tuple, vectors: np.ndarray, tops: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Sum of every user's exponentials and their sum times the vectors of items, over chunks in their order."""
-        if self.slopes.shape != (CHUNKS, *vectors.shape):
-            self.slopes = np.empty((CHUNKS, *vectors.shape), np.float32)
-        sums = np.empty((CHUNKS, batch.n_users), np.float32)
-        softmax_sums(*pairs, *entries, vectors, tops, sums, self.slopes)  # type: ignore[call-arg]
-        return sums.sum(axis=0, dtype=np.float64), self.slopes.sum(axis=0)
+    def _scratch(self, batch: HistoryBatch) -> np.ndarray:
+        """Room for something of every user and column, shape (chunks held here, dim, users)."""
+        wanted = len(self.table.shape.parts), self.table.shape.dim, batch.n_users
+        if self._parts.shape != wanted:
+            self._parts = np.empty(wanted, np.float32)
+        return self._parts
 
     def _candidates(self, batch: HistoryBatch, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """This step's candidates, where each item of the softmax keeps its slopes (-1: nowhere), and room for them."""
+        """This step's candidates, where each item of the softmax keeps its slopes (-1: nowhere), and room for them.
+
+        Whose turn it is does not depend on who holds them; candidates are named by their place among those held here.
+        """
         held, kept_at = self.table.candidates, np.full(len(batch.softmax), -1, np.int32)
         if held is None:
             return np.empty(0, np.int64), kept_at, np.empty((0, batch.n_users), np.float32)
-        budget = max(1.0, CANDIDATE_COST * len(self.table.values))
-        turns = max(1, -(-held.accumulated.size // int(budget)))
+        budget = max(1.0, CANDIDATE_COST * self.table.parameters())
+        turns = max(1, -(-len(held.rows) * self.table.shape.dim // int(budget)))
         chosen = np.arange(step % turns, len(held.rows), turns)
+        chosen = chosen[(chosen >= held.here.start) & (chosen < held.here.stop)]
         places = np.searchsorted(batch.softmax, held.rows[chosen])
         inside = batch.softmax[np.minimum(places, len(batch.softmax) - 1)] == held.rows[chosen]
         chosen, places = chosen[inside], places[inside]
         kept_at[places] = np.arange(len(chosen), dtype=np.int32)
-        return chosen, kept_at, np.empty((len(chosen), batch.n_users), np.float32)
+        return chosen - held.here.start, kept_at, np.empty((len(chosen), batch.n_users), np.float32)
 
 
-def _tops(vectors: np.ndarray, longest: float, scores: np.ndarray, owners: np.ndarray) -> np.ndarray:
-    bounds = torch.from_numpy(vectors).norm(dim=0) * longest
-    return top_scores(bounds, torch.from_numpy(scores), torch.from_numpy(owners).long()).numpy()
+def _multiply_by_chunk(shape: Shape, rows: np.ndarray, kept: np.ndarray, vectors: np.ndarray) -> np.ndarray:
+    """kept @ vectors.T, a chunk of rows at a time: the last bits of a product depend on how many rows it has."""
+    dense, by_column = torch.empty((len(kept), len(vectors))), torch.from_numpy(vectors).T
+    ends = np.searchsorted(rows, shape.held_edges).tolist()
+    for first, last in pairwise(ends):
+        torch.mm(torch.from_numpy(kept[first:last]), by_column, out=dense[first:last])
+    return dense.numpy()
 
 
-@njit(cache=True)
-def _make_users(
+@njit(cache=True, parallel=True)
+def _add_rows(
+    chunks: np.ndarray,  # (chunks + 1,) where each chunk's pairs begin
     items: np.ndarray,
     owners: np.ndarray,
     weights: np.ndarray,
@@ -109,36 +130,46 @@ def _make_users(
     positions: np.ndarray,
     values: np.ndarray,
     scales: np.ndarray,
-    vectors: np.ndarray,  # (dim, users) added to
+    parts: np.ndarray,  # (chunks, dim, users) added to
 ) -> None:
-    """Add the weighted vectors of every user's items to the user's column."""
-    dim = vectors.shape[0]
-    for pair in range(len(items)):
-        row, user = items[pair], owners[pair]
-        scale = weights[pair] * scales[row]
-        for e in range(starts[row], starts[row + 1]):
-            vectors[positions[e] - row * dim, user] += scale * values[e]
+    """Add the weighted vectors of every user's items to the user's column, every chunk's to its own part."""
+    dim = parts.shape[1]
+    for chunk in prange(len(chunks) - 1):
+        part = parts[chunk]
+        for pair in range(chunks[chunk], chunks[chunk + 1]):
+            row, user = items[pair], owners[pair]
+            scale = weights[pair] * scales[row]
+            for e in range(starts[row], starts[row + 1]):
+                part[positions[e] - row * dim, user] += scale * values[e]
 
 
-@njit(cache=True)
+@njit(cache=True, parallel=True)
 def _score_pairs(
+    chunks: np.ndarray,
     items: np.ndarray,
     owners: np.ndarray,
     own: np.ndarray,  # the item's own share in the score of its user
+    targets: np.ndarray,
     starts: np.ndarray,
     positions: np.ndarray,
     values: np.ndarray,
     scales: np.ndarray,
     vectors: np.ndarray,
-    scores: np.ndarray,  # out: the score of every pair without that share
+    best: np.ndarray,  # (chunks, users) out
+    liked: np.ndarray,  # float64 (chunks,) out
 ) -> None:
+    """Of every chunk: each user's best score of their own items, own shares left out, and their part of the loss."""
     dim = vectors.shape[0]
-    for pair in range(len(items)):
-        row, user = items[pair], owners[pair]
-        product = np.float32(0.0)
-        for e in range(starts[row], starts[row + 1]):
-            product += values[e] * vectors[positions[e] - row * dim, user]
-        scores[pair] = product * scales[row] - own[pair]
+    for chunk in prange(len(chunks) - 1):
+        best[chunk], liked[chunk] = -np.inf, 0.0
+        for pair in range(chunks[chunk], chunks[chunk + 1]):
+            row, user = items[pair], owners[pair]
+            product = np.float32(0.0)
+            for e in range(starts[row], starts[row + 1]):
+                product += values[e] * vectors[positions[e] - row * dim, user]
+            score = product * scales[row] - own[pair]
+            best[chunk, user] = max(best[chunk, user], score)
+            liked[chunk] += np.float64(targets[pair] * score)
 
 
 @njit(cache=True, parallel=True)

@@ -8,10 +8,9 @@ import numpy as np
 
 from sparserec.graph import Adjacency
 from sparserec.recommenders import History
-from sparserec.table import Ledger, SparseTable, Table, Update
+from sparserec.table import CHUNKS, Ledger, SparseTable, Table, Update
 from sparserec.training.history_batch import Histories
 from sparserec.training.history_dense import ITEMS_AT_ONCE, dense_gradient
-from sparserec.training.history_kernels import CHUNKS
 from sparserec.training.history_sparse import SparseHistory
 
 
@@ -58,25 +57,20 @@ class HistoryStepper:
 
     def ledger(self) -> Ledger:
         """Bytes of a step by role, the table's included."""
-        n_items, sparse = self.table.shape.n_rows, self.sparse is not None
-        return {
-            **self.table.ledger(),
-            **step_bytes(
-                self.largest_batch, n_items, self.table.shape.dim, self.table.parameters() if sparse else None
-            ),
-            "graph": self.graph.nbytes,
-        }
+        shape, table = self.table.shape, self.table
+        rows, entries = shape.rows.stop - shape.rows.start, None
+        if isinstance(table, SparseTable):
+            rows, entries = shape.n_rows, len(table.values)
+        made = step_bytes(self.largest_batch, rows, shape.dim, entries, len(shape.parts))
+        return {**table.ledger(), **made, "graph": self.graph.nbytes}
 
 
-def step_bytes(users: int, n_items: int, dim: int, entries: int | None) -> Ledger:
+def step_bytes(users: int, rows: int, dim: int, entries: int | None, chunks: int = CHUNKS) -> Ledger:
     """What a step makes: vectors of its users, and the gradient of a sparse table's entries, or of whole rows."""
+    of_users = 4 * dim * (chunks + 4) * users
     if entries is None:
-        return {
-            "scratch": 8 * n_items,
-            "rows": 4 * dim * (4 * users + 3 * n_items),
-            "loss": 8 * users * ITEMS_AT_ONCE,
-        }
-    return {"scratch": 16 * n_items, "rows": 4 * dim * (CHUNKS + 4) * users, "gradient": 4 * entries}
+        return {"scratch": 8 * rows, "rows": of_users + 12 * dim * rows, "loss": 8 * users * ITEMS_AT_ONCE}
+    return {"scratch": 16 * rows, "rows": of_users, "gradient": 4 * entries}
 
 
 def _wants_last_gradient(table: SparseTable) -> bool:

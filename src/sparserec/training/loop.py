@@ -281,7 +281,7 @@ class Loop:
         return self.folder / f"phase-{number}.safetensors"
 
     def _table_path(self) -> Path:
-        """What the files of a checkpoint's blocks are named after, where several processes write them."""
+        """What the files of a checkpoint's parts are named after, where several processes write them."""
         return self.folder / f"table-{self.state.steps}.safetensors"
 
     def _read_table(self, path: Path) -> Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -77,7 +78,7 @@ def prepare_run(
         _check_sizes(split, config)
     with peaks.phase("init"):
         split, factors = number_nodes(split, config, method, quiet, start, recommender.user_rows, processes)
-        recommender, tried = _with_choices(recommender, split, config.seed)
+        recommender, tried = _with_choices(recommender, split, config.seed, processes)
         graph = graph_of(recommender, split.train)
         sampler = make_sampler(recommender, split.train, config.recipe, config.seed)
     context = Context(
@@ -94,18 +95,20 @@ def prepare_run(
         user_rows=recommender.user_rows,
         processes=processes,
     )
-    context.shape()  # more processes than blocks are refused here, before anything is written
+    context.shape()  # more processes than parts are refused here, before anything is written
     return Prepared(config, source.report, split, graph, recommender, method, context, sampler, tried)
 
 
-def _with_choices(recommender: Recommender, split: Split, seed: int) -> tuple[Recommender, Tried]:
+def _with_choices(
+    recommender: Recommender, split: Split, seed: int, processes: Processes
+) -> tuple[Recommender, Tried]:
     """The recommender with what it leaves open chosen, and the validation scores that chose it."""
     tried: Tried = {}
     if not isinstance(recommender, History) or recommender.settings.temperature or not len(split.valid):
         return recommender, tried
     for setting, choose in (("temperature", choose_temperature), ("length_exponent", choose_length)):
         if getattr(recommender.settings, setting) is None:
-            scores = tried[setting] = choose(recommender, split, seed)
+            scores = tried[setting] = processes.decide(partial(choose, recommender, split, seed))
             chosen = float(max(scores, key=lambda name: scores[name]))
             recommender = History(recommender.settings.model_copy(update={setting: chosen}))
     return recommender, tried
@@ -151,13 +154,12 @@ def _check_processes(
     """Refuse what only one process can train."""
     if processes.alone:
         return
-    if not recommender.user_rows:
-        raise SettingError(f"base {config.base} is trained by one process; start it without torchrun")
-    if not method.shardable:
-        known = [name for name in METHODS if make_method(name).shardable]
+    shared = "shardable" if recommender.user_rows else "shardable_by_rows"
+    if not getattr(method, shared):
+        known = [name for name in METHODS if getattr(make_method(name), shared)]
         raise SettingError(
-            f"method {config.method}, as it is set, keeps something that several processes cannot share; start it "
-            f"without torchrun, or train one of {', '.join(known)}"
+            f"method {config.method}, as it is set, keeps something that several processes cannot share with base "
+            f"{config.base}; start it without torchrun, or train one of {', '.join(known)}"
         )
     if type(start) not in (Start, Everything):
         raise SettingError(

@@ -66,7 +66,7 @@ class Stepper:
             row_gradients = [gradient[:, start : start + width] for gradient in loss.gradients]
             table.receive(block, filters.adjoint(width, row_gradients, everywhere), update)
         table.finish_step(update)
-        penalty += table.shape.sum_over_blocks(parts) if parts else 0.0
+        penalty += table.shape.sum_over_parts(parts) if parts else 0.0
         return loss.value + penalty + own_loss
 
     def _loss(self, rows: RowBatch, change: Perturbation, step: int) -> Loss:

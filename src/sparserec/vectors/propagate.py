@@ -44,10 +44,11 @@ def make_vectors(recommender: Recommender, graph: Adjacency, table: Table) -> Ve
 
 def scaled_rows(table: Table, graph: Adjacency) -> np.ndarray:
     """Rows of a table of items as long as the graph says, shape (items, dim); a row of zeros stays so."""
-    rows = torch.empty((table.shape.n_rows, table.shape.dim))
-    for block, (start, width) in enumerate(table.shape.blocks):
+    shape = table.shape
+    rows = torch.empty((shape.rows.stop - shape.rows.start, shape.dim))
+    for block, (start, width) in enumerate(shape.blocks):
         table.fill(block, rows[:, start : start + width], EntryDropout())
-    unit = torch.nn.functional.normalize(rows, dim=1, eps=1e-30).numpy()
+    unit = shape.all_rows(torch.nn.functional.normalize(rows, dim=1, eps=1e-30).numpy())
     return unit if graph.item_lengths is None else unit * graph.item_lengths[:, None]
 
 
