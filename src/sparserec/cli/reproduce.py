@@ -64,7 +64,7 @@ def reproduce(
     )
     use_threads(threads)
     failed = 0 if dry_run else request.train(threads)
-    jobs = request.jobs() if no_time else request.timed_jobs()
+    jobs = request.jobs() if no_time else request.timed_jobs(quiet=as_json)
     files = (
         request.report(jobs, report or folder / "results" / "reproduce.md") if report or not dry_run else []
     )

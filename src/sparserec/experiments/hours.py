@@ -17,6 +17,7 @@ from sparserec.data import resolve
 from sparserec.errors import SparserecError
 from sparserec.experiments.jobs import Job
 from sparserec.planning import Sizes, estimate_run
+from sparserec.progress import progress
 from sparserec.training import RunConfig
 
 TIMED_EPOCHS = 10
@@ -109,9 +110,14 @@ def _dense(place: RunConfig) -> RunConfig:
     return _kind(place).model_copy(update={"method": "dense", "method_settings": {}})
 
 
-def with_hours(jobs: Sequence[Job], stopwatch: Stopwatch) -> list[Job]:
+def with_hours(jobs: Sequence[Job], stopwatch: Stopwatch, quiet: bool = True) -> list[Job]:
     """Jobs with what they would still take; those that cannot be built, or timed, stay without."""
-    return [replace(job, seconds=_left(job, stopwatch)) for job in jobs]
+    timed = []
+    with progress("timing kinds of trainings", len(jobs), quiet) as bar:
+        for job in jobs:
+            timed.append(replace(job, seconds=_left(job, stopwatch)))
+            bar.advance(1, job.name)
+    return timed
 
 
 def _left(job: Job, stopwatch: Stopwatch) -> float | None:

@@ -44,9 +44,9 @@ class Request:
             )
         return jobs
 
-    def timed_jobs(self) -> list[Job]:
+    def timed_jobs(self, quiet: bool = True) -> list[Job]:
         """The same with what is left of each on this machine."""
-        return with_hours(self.jobs(), Stopwatch(self.data_dir))
+        return with_hours(self.jobs(), Stopwatch(self.data_dir), quiet)
 
     def train(self, threads: int | None = None) -> int:
         """Train what is missing; returns how many trainings failed."""
