@@ -36,7 +36,9 @@ SIZES = Sizes(700, 400, 6000, 2500)
 
 
 def config(**values: object) -> RunConfig:
-    return RunConfig.parse({"dim": 24, "recipe": {"epochs": 4, "batch_size": 500}, **values})
+    return RunConfig.parse(
+        {"base": "lightgcn", "dim": 24, "recipe": {"epochs": 4, "batch_size": 500}, **values}
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)

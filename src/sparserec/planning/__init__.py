@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from sparserec.planning.estimate import (
         MOST_NMF_WORK,
         Estimate,
-        estimate_all,
         estimate_run,
         limit_nmf,
         usable_bytes,
     )
+    from sparserec.planning.every import estimate_all
     from sparserec.planning.plan import PlanOptions, plan_run
     from sparserec.planning.sizes import Sizes
+    from sparserec.planning.start import best_start, settle_start
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
@@ -26,12 +27,13 @@ __getattr__, __dir__, __all__ = lazy_names(
         "estimate": (
             "MOST_NMF_WORK",
             "Estimate",
-            "estimate_all",
             "estimate_run",
             "limit_nmf",
             "usable_bytes",
         ),
+        "every": ("estimate_all",),
         "plan": ("PlanOptions", "plan_run"),
         "sizes": ("Sizes",),
+        "start": ("best_start", "settle_start"),
     },
 )
