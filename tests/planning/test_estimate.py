@@ -16,11 +16,11 @@ from sparserec.methods import METHODS, make_method
 from sparserec.nmf_child import iterate
 from sparserec.planning.estimate import (
     _container_bytes,
-    estimate_all,
     estimate_run,
     limit_nmf,
     refuse_if_too_big,
 )
+from sparserec.planning.every import estimate_all
 from sparserec.planning.memory_plan import batch_rows
 from sparserec.planning.miniature import make_context, phases_of, plan_phases, synthetic_train
 from sparserec.planning.plan import PlanOptions, plan_run

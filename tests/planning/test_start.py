@@ -1,4 +1,4 @@
-"""Where sparserec starts where nobody says so: by the base, the memory and who shares the table."""
+"""Start and batches where nobody says so: by the base, the size of the log, the memory and who shares the table."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "methods"))
 from method_toy import train_toy
 
-from sparserec.planning import Sizes, best_start, estimate_run, settle_start
+from sparserec.planning import Sizes, best_start, estimate_run, settle_batches, settle_start
 from sparserec.training import RunConfig, build_config
 
 SIZES = Sizes.of_counts(40_000, 100_000, {"train": 1_000_000}, "resplit")
@@ -70,3 +70,40 @@ def test_the_start_is_in_the_record(tmp_path: Path) -> None:
     assert finished.record["method_settings"]["start_ratio"] == 2.0
     assert [phase["name"] for phase in finished.record["epochs"]] == ["rotate", "train"]
     assert set(finished.table.row_sizes()) == {6}, "cut to the budget, row by row"
+
+
+@pytest.mark.parametrize(
+    ("train", "batch", "epochs"),
+    [
+        (600_000, 8000, 30),  # 75 steps an epoch
+        (24_000, 2400, 30),  # 24,000 * 30 / 300: 10 steps an epoch
+        (6_000, 1000, 50),  # no fewer than a thousand: 6 steps an epoch, so 50 epochs
+    ],
+)
+def test_batches_of_a_small_log(train: int, batch: int, epochs: int) -> None:
+    found, note = settle_batches(build_config({"base": "lightgcn"}), Sizes(1000, 1000, train))
+    assert found.recipe.batch_size == batch and (note is None) == (batch == 8000)
+    assert found.recipe.length(-(-train // batch)) == epochs
+    assert settle_batches(found, Sizes(1000, 1000, train)) == (found, None), "settled once, it stays"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"base": "lightgcn", "recipe": {"epochs": 5}},
+        {"base": "lightgcn", "recipe": {"batch_size": 7000}},
+        {"like": "paper"},
+        {"base": "history"},
+    ],
+)
+def test_batches_that_were_said_stand(changes: dict[str, Any]) -> None:
+    one = build_config(changes)
+    assert settle_batches(one, Sizes(1000, 1000, 24_000)) == (one, None)
+
+
+def test_small_batches_are_trained_and_recorded(tmp_path: Path) -> None:
+    """605 edges of the toy are one batch; asked for 40 steps in 12 epochs it is still one, and 40 epochs."""
+    recipe = {"epochs": 12, "batch_size": 8000, "least_steps": 40}
+    finished = train_toy(tmp_path / "run", "static", recipe=recipe)
+    assert finished.record["config"]["recipe"]["batch_size"] == 1000
+    assert finished.prepared.sampler.steps_per_epoch == 1 and finished.prepared.context.epochs == 40

@@ -46,6 +46,7 @@ def estimate(
         estimate_all,
         estimate_run,
         limit_nmf,
+        settle_batches,
         settle_start,
         usable_bytes,
     )
@@ -56,10 +57,11 @@ def estimate(
     use_threads(threads)
     sizes = _sizes(settings, (users, items, interactions), data_dir)
     settings, started = settle_start(settings, sizes, usable_bytes(), processes)
+    settings, smaller = settle_batches(settings, sizes)
     settings, shortened = limit_nmf(
         settings, sizes, MOST_NMF_WORK if most_nmf_work is None else most_nmf_work
     )
-    note = "; ".join(one for one in (started, shortened) if one) or None
+    note = "; ".join(one for one in (started, smaller, shortened) if one) or None
     if every and processes > 1:
         raise SettingError("--processes is for one configuration: leave out --all")
     found = (

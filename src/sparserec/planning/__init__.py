@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from sparserec.planning.batches import settle_batches
     from sparserec.planning.doctor import examine
     from sparserec.planning.estimate import (
         MOST_NMF_WORK,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "batches": ("settle_batches",),
         "doctor": ("examine",),
         "estimate": (
             "MOST_NMF_WORK",

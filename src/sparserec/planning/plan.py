@@ -8,6 +8,7 @@ from typing import cast, get_args
 
 from sparserec.data import Source, find_named, own_protocol
 from sparserec.errors import SettingError
+from sparserec.planning.batches import settle_batches
 from sparserec.planning.budget import Choice, Target, choose
 from sparserec.planning.estimate import (
     MOST_NMF_WORK,
@@ -65,7 +66,7 @@ def plan_run(
     factorises: bool = True,
     processes: int = 1,
 ) -> Plan:
-    """Choose for the budget, settle the start, shorten a long factorisation, and refuse what cannot fit into memory.
+    """Choose for the budget, settle start and batches, shorten a long factorisation, refuse what cannot fit in memory.
 
     `usable` is the memory left; None asks the system. A warm start factorises nothing.
     """
@@ -77,7 +78,8 @@ def plan_run(
         notes += chosen
     sizes = Sizes.of_source(source, config.protocol, config.held_out_users)
     config, started = settle_start(config, sizes, usable, processes, goes_on=not factorises)
-    notes += [started] if started else []
+    config, smaller = settle_batches(config, sizes)
+    notes += [note for note in (started, smaller) if note]
     if factorises:
         config, shortened = limit_nmf(config, sizes, options.most_nmf_work)
         notes += [shortened] if shortened else []

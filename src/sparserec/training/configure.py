@@ -64,14 +64,16 @@ def expand_base(values: dict[str, Any], user_rows: bool = False) -> dict[str, An
 def expand_recipe(values: dict[str, Any]) -> dict[str, Any]:
     """`recipe = "paper"` and `recipe.preset` name a stored recipe; other recipe settings change it.
 
-    Who says how many epochs gets as many: a recipe's least number of steps is for those who do not.
+    Who says how many epochs, or how large batches of edges, gets that: a recipe's least number of steps is for those
+    who do not.
     """
     recipe = values.get("recipe", {})
     recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
     preset = recipe.pop("preset", RECIPE_OF_BASE.get(values["base"], "default"))
     if preset not in RECIPES:
         raise SettingError(f"unknown recipe {preset!r}; known: {', '.join(RECIPES)}")
-    stored = {**RECIPES[preset], **({"least_steps": 0} if "epochs" in recipe else {})}
+    said = "epochs" in recipe or ("batch_size" in recipe and preset not in RECIPE_OF_BASE.values())
+    stored = {**RECIPES[preset], **({"least_steps": 0} if said else {})}
     return {**values, "recipe": {**stored, **recipe}}
 
 
