@@ -13,9 +13,8 @@ SMALLEST = 1000
 def settle_batches(config: RunConfig, sizes: Sizes) -> tuple[RunConfig, str | None]:
     """The configuration with batches so small that its epochs have the least steps of the recipe, and a word about it.
 
-    On a log of 24,000 edges 300 steps of small batches were as good as 435 of large ones in more epochs, at a quarter of
-    the time (docs/log.md).
-    A base whose users have no rows draws users and has a rule of its own.
+    On a log of 24,000 edges 300 steps of small batches were as good as 435 of large ones in more epochs, in a quarter
+    of the time (docs/log.md). A base whose users have no rows draws users and has a rule of its own.
     """
     recipe = config.recipe
     if not recipe.least_steps or not make_recommender(config.base, config.base_settings).user_rows:
