@@ -11,7 +11,7 @@ import pytest
 
 from sparserec.cli import main
 
-QUICK = ("--epochs", "1", "--dim", "8", "--method", "static", "--quiet")
+QUICK = ("--base", "lightgcn", "--epochs", "1", "--dim", "8", "--method", "static", "--quiet")
 Say = Callable[..., str]
 
 

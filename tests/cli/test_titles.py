@@ -29,6 +29,8 @@ def titled(call: Callable, log: Path, tmp_path_factory: pytest.TempPathFactory) 
     words = (
         "--metadata",
         folder / "titles.csv",
+        "--base",
+        "lightgcn",
         "--method",
         "static",
         "--dim",

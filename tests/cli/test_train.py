@@ -15,7 +15,7 @@ from safetensors.numpy import load_file
 from sparserec.process import StopRequested
 from sparserec.table import SparseTable
 
-QUICK = ("--dim", "8", "--method", "static", "--quiet")
+QUICK = ("--base", "lightgcn", "--dim", "8", "--method", "static", "--quiet")
 
 
 def test_without_data_it_trains_the_sample_and_says_so(

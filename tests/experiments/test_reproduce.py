@@ -161,7 +161,7 @@ def test_recorded_rows_fill_cells_of_the_same_settings(tmp_path: Path) -> None:
 
 
 def test_identity_holds_what_decides_a_result() -> None:
-    base = RunConfig(data="gowalla", method="dense")
+    base = RunConfig(data="gowalla", base="lightgcn", method="dense")
     same = [{"open_test": False}, {"data": "gowalla-lightgcn"}, {"base_settings": {"layers": 3}}]
     other = [{"seed": 1}, {"density": 0.25}, {"base_settings": {"layers": 2}}, {"protocol": "public"}]
     for changes in same:
@@ -175,7 +175,7 @@ def test_identity_holds_what_decides_a_result() -> None:
 
 @pytest.mark.parametrize(("explored", "called"), [(10, True), (9, False), (None, False)])
 def test_what_hardly_explored_is_not_called_sparserec(explored: int | None, called: bool) -> None:
-    config = RunConfig(method="sparserec")
+    config = RunConfig(base="lightgcn", method="sparserec")
     cell = Cell("table1", "gowalla", "lightgcn", 0.125, "sparserec", "SparseRec", 0, "", config=config)
     found = Found(row_of(config, explorations=explored), Path("x.jsonl"), None)
     entry = Entry((cell,), {0: found}, None, {"done": 1}, None)

@@ -408,7 +408,12 @@ def test_without_a_validation_part_the_test_part_stays_closed(tmp_path: Path) ->
     held_out = [pair for pair in pairs if sum(pair) % 4 == 0]
     source = read_source(train=[pair for pair in pairs if pair not in held_out], test=held_out)
     config = RunConfig(
-        protocol="public-full", method="static", dim=8, density=0.5, recipe=Recipe(epochs=1, batch_size=50)
+        base="lightgcn",
+        protocol="public-full",
+        method="static",
+        dim=8,
+        density=0.5,
+        recipe=Recipe(epochs=1, batch_size=50),
     )
     train_run(config, tmp_path / "run", source=source)
     run = open_run(tmp_path / "run")

@@ -85,6 +85,7 @@ def test_variants_hold_the_budget_too(method: str, settings: dict[str, Any], tmp
         ("sparserec", {"init": "uniform", "row_exponent": 0.5}),
         ("static", {"init": "rotated", "row_exponent": 0.3}),
         ("taper", {"exploring": {"init": "rotated"}}),
+        ("sparserec", {"init": "rotated", "start_ratio": 2.0}),
     ],
 )
 def test_first_supports_hold_the_budget(
@@ -100,6 +101,20 @@ def test_first_supports_hold_the_budget(
     assert not make_method(method, settings).sparse_state or inner["init"] != "rotated"
     if base == "history" and "row_exponent" not in inner:
         assert set(finished.table.row_sizes()) == {6}, "rows stay even while they explore"
+
+
+def test_taper_is_sparserec_that_begins_with_more(tmp_path: Path) -> None:
+    """One computation under two names; the cuts of taper are its own settings."""
+    wide = train_toy(tmp_path / "wide", "sparserec", method_settings={"init": "uniform", "start_ratio": 2.0})
+    named = train_toy(tmp_path / "taper", "taper", method_settings={"exploring": {"init": "uniform"}})
+    plain = train_toy(tmp_path / "plain", "sparserec", method_settings={"init": "uniform"})
+    assert (wide.table.values == named.table.values).all()
+    assert (wide.table.positions == named.table.positions).all()
+    assert (
+        len(wide.table.values) == len(plain.table.values) and (wide.table.values != plain.table.values).any()
+    )
+    with pytest.raises(SettingError, match="start_ratio: a setting of taper itself"):
+        make_method("taper", {"exploring": {"start_ratio": 3.0}})
 
 
 def test_even_rows_need_a_table_of_items(tmp_path: Path) -> None:

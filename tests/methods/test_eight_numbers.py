@@ -17,9 +17,9 @@ from sparserec.exploration import (
     prune_and_regrow_masked,
     uniform_support,
 )
-from sparserec.methods import Phase, Validation, make_method
+from sparserec.methods import Phase, StepInfo, Validation, make_method
+from sparserec.methods.cuts import CutSettings, cut_to, tapered
 from sparserec.methods.magnitude import pruned
-from sparserec.methods.taper import cut_to, tapered
 from sparserec.table import DenseTable, InitialValues, MaskedTable, Shape, SparseTable
 
 EIGHT = Shape(1, 1, 4, 4)
@@ -166,3 +166,20 @@ def test_taper_cuts_along_a_cubic_and_keeps_the_largest_of_every_row() -> None:
     np.testing.assert_allclose(table.values, [0.9, -0.2])
     assert (table.first == 7.0).all()
     assert table.candidates is None
+
+
+@pytest.mark.parametrize(
+    ("epochs", "left"),
+    [
+        (5, {4: 4, 5: 4, 6: 2, 7: 4, 8: 2}),  # epochs end after even steps; 2 + 2 * .5^3 is 2 rounded
+        (2, {4: 4, 5: 4, 6: 2, 7: 2}),  # none ends between .7 and the last step: any step will do
+    ],
+)
+def test_cuts_leave_a_training_after_them(epochs: int, left: dict[int, int]) -> None:
+    """Ten steps, two entries begun with four: cut from .5 to .7 of the steps, where epochs end unless there are few."""
+    table = SparseTable(EIGHT, [np.array([0, 1, 4, 5], np.int32)], np.ones(4, np.float32))
+    phase, per_epoch = Phase("train", epochs), 10 // epochs
+    for step, wanted in left.items():
+        now = StepInfo(phase, step, 1, per_epoch, 0.01)
+        assert CutSettings(start_ratio=2.0).wanted(table, 0.25, now) == wanted
+        assert CutSettings().wanted(table, 0.25, now) == 4, "begun with the budget, nothing is cut"

@@ -31,7 +31,8 @@ def refusal(*words: str) -> str:
 
 
 def test_estimate_from_numbers_alone() -> None:
-    numbers = ("--users", "900000", "--items", "200000", "--interactions", "10000000")
+    counts = ("--users", "900000", "--items", "200000", "--interactions", "10000000")
+    numbers = (*counts, "--base", "lightgcn")
     found = answer("estimate", *numbers, "--no-time", "--json")
     one = found["estimates"][0]
     assert one["sizes"]["train"] == 7_000_000 and one["seconds"] is None

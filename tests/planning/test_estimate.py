@@ -16,11 +16,11 @@ from sparserec.methods import METHODS, make_method
 from sparserec.nmf_child import iterate
 from sparserec.planning.estimate import (
     _container_bytes,
-    estimate_all,
     estimate_run,
     limit_nmf,
     refuse_if_too_big,
 )
+from sparserec.planning.every import estimate_all
 from sparserec.planning.memory_plan import batch_rows
 from sparserec.planning.miniature import make_context, phases_of, plan_phases, synthetic_train
 from sparserec.planning.plan import PlanOptions, plan_run
@@ -36,7 +36,9 @@ SIZES = Sizes(700, 400, 6000, 2500)
 
 
 def config(**values: object) -> RunConfig:
-    return RunConfig.parse({"dim": 24, "recipe": {"epochs": 4, "batch_size": 500}, **values})
+    return RunConfig.parse(
+        {"base": "lightgcn", "dim": 24, "recipe": {"epochs": 4, "batch_size": 500}, **values}
+    )
 
 
 @pytest.mark.parametrize("method", METHODS)

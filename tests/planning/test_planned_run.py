@@ -17,7 +17,13 @@ from sparserec.training.config import RunConfig
 from sparserec.training.loop import Loop
 
 CONFIG = RunConfig.parse(
-    {"method": "static", "dim": 8, "ks": (5,), "recipe": {"epochs": 1, "batch_size": 200}}
+    {
+        "base": "lightgcn",
+        "method": "static",
+        "dim": 8,
+        "ks": (5,),
+        "recipe": {"epochs": 1, "batch_size": 200},
+    }
 )
 
 

@@ -23,6 +23,7 @@ def model(tmp_path_factory: pytest.TempPathFactory, names: Path) -> sparserec.Mo
     folder = tmp_path_factory.mktemp("runs") / "small"
     return sparserec.fit(
         small_pairs(),
+        base="lightgcn",
         method="sparserec",
         method_settings={"init": "uniform"},
         dim=16,

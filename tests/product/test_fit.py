@@ -66,7 +66,7 @@ def test_a_long_factorisation_is_shortened_and_said_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
     monkeypatch.setattr("sparserec.planning.plan.MOST_NMF_WORK", 1e-9)
-    model = sparserec.fit(small_pairs(), dim=8, epochs=1, ks=(5,), recipe=SHORT)
+    model = sparserec.fit(small_pairs(), base="lightgcn", dim=8, epochs=1, ks=(5,), recipe=SHORT)
     assert model.run.config.method_settings == {"nmf_iterations": 3}
     assert "3 iterations instead of 50" in capsys.readouterr().err
 

@@ -22,7 +22,9 @@ from sparserec.training.config import RunConfig
 from sparserec.training.recipe import Recipe
 
 PAIRS = [(u, i) for u in range(40) for i in range(30) if (u + i) % 3 == 0]
-CONFIG = RunConfig(data="pairs", method="static", dim=8, ks=(5,), recipe=Recipe(epochs=1, batch_size=50))
+CONFIG = RunConfig(
+    data="pairs", base="lightgcn", method="static", dim=8, ks=(5,), recipe=Recipe(epochs=1, batch_size=50)
+)
 
 
 @pytest.fixture(scope="module")

@@ -47,6 +47,7 @@ def small_config(**changes: object) -> RunConfig:
     method_settings = {"nmf_iterations": 5}
     values = {
         "data": "blocks",
+        "base": "lightgcn",
         "dim": 24,
         "density": 0.25,
         "recipe": recipe,

@@ -154,7 +154,15 @@ def test_a_dense_run_that_has_not_seen_everything_is_no_beginning(tmp_path: Path
 def test_fit_final(tmp_path: Path) -> None:
     pairs = [(u, i) for u in range(40) for i in range(30) if (u + i) % 3 == 0]
     model = sparserec.fit(
-        pairs, method="static", dim=8, epochs=2, final=True, folder=tmp_path / "run", quiet=True, ks=(5,)
+        pairs,
+        base="lightgcn",
+        method="static",
+        dim=8,
+        epochs=2,
+        final=True,
+        folder=tmp_path / "run",
+        quiet=True,
+        ks=(5,),
     )
     assert len(model.run.split.train) == len(pairs) and model.record.final is not None
     assert json.loads((tmp_path / "run" / "config.json").read_text())["final"] is True

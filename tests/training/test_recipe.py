@@ -39,8 +39,31 @@ def test_patience_counts_once_it_has_begun_and_from_the_last_best() -> None:
 
 
 def test_base_history_has_a_recipe_of_its_own() -> None:
-    plain, history = build_config({}).recipe, build_config({"base": "history"}).recipe
+    plain, history = (build_config({"base": base}).recipe for base in ("lightgcn", "history"))
+    assert plain.least_steps == 300
     assert history.epochs < plain.epochs and history.least_steps > 0 and history.rate_falls == "steps"
     assert build_config({"base": "history", "recipe": "paper"}).recipe.epochs == 500
     asked = build_config({"base": "history", "recipe": {"epochs": 2}}).recipe
     assert (asked.epochs, asked.least_steps, asked.learning_rate) == (2, 0, history.learning_rate)
+
+
+def test_the_base_of_those_who_name_none() -> None:
+    assert build_config({}).base == build_config({"recipe": {"epochs": 3}}).base == "history"
+    assert build_config({}).recipe == build_config({"base": "history"}).recipe
+    graph: list[dict] = [
+        {"recipe": "paper"},
+        {"recipe": {"preset": "paper-rate"}},
+        {"preset": "paper-gowalla"},
+    ]
+    assert {build_config(one).base for one in [*graph, {"like": "paper"}]} == {"lightgcn"}
+    assert build_config({}, user_rows=True).base == "lightgcn"
+    assert build_config({"base": "mf"}, user_rows=True).base == "mf"
+
+
+def test_who_says_how_long_or_in_which_batches_gets_that() -> None:
+    graph = {"base": "lightgcn"}
+    assert build_config(graph).recipe.least_steps == 300
+    for said in ({"epochs": 3}, {"batch_size": 5000}, {"preset": "paper"}, {"preset": "paper-rate"}):
+        assert build_config({**graph, "recipe": said}).recipe.least_steps == 0
+    assert build_config({"base": "history", "recipe": {"batch_size": 5000}}).recipe.least_steps == 800
+    assert build_config({"preset": "published-gowalla", "base": "mgdcf"}).recipe.least_steps == 0

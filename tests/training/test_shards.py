@@ -29,8 +29,8 @@ TRAIN = (
     "--set method_settings.nmf_iterations=2"
 ).split()
 OF_BASE = {
-    "lightgcn": "--set base_settings.layers=1".split(),
-    "history": "--base history --set base_settings.temperature=0.2".split(),
+    "lightgcn": "--base lightgcn --set base_settings.layers=1".split(),
+    "history": "--base history --set base_settings.temperature=0.2 --set method_settings.init=nmf".split(),
 }
 
 
@@ -128,9 +128,12 @@ def assert_same(found: State, expected: State) -> None:
             "method rigl.*base history.*one of sparserec, dense, static, taper",
         ),
         ({"base": "history", "method_settings": {"growth": "instantaneous"}}, "sparserec, as it is set"),
-        ({"method": "dhe"}, "method dhe.*train one of sparserec, dense"),
-        ({"method_settings": {"init": "rotated"}}, "method sparserec, as it is set"),
-        ({"dim": 32, "method_settings": {"init": "uniform"}}, "2 processes.*has 1 blocks of 32"),
+        ({"base": "lightgcn", "method": "dhe"}, "method dhe.*train one of sparserec, dense"),
+        ({"base": "lightgcn", "method_settings": {"init": "rotated"}}, "method sparserec, as it is set"),
+        (
+            {"base": "lightgcn", "dim": 32, "method_settings": {"init": "uniform"}},
+            "2 processes.*has 1 blocks of 32",
+        ),
     ],
 )
 def test_what_one_process_must_train_is_refused(settings: dict[str, Any], why: str) -> None:

@@ -230,7 +230,8 @@ def made_up(users: int, items: int, keep: float, seed: int = 1) -> Source:
 
 
 CONFIG = {
-    "method": "static", "dim": 8, "density": 0.25, "ks": (5,), "recipe": {"epochs": 2, "batch_size": 200},
+    "base": "lightgcn", "method": "static", "dim": 8, "density": 0.25, "ks": (5,), 
+    "recipe": {"epochs": 2, "batch_size": 200},
 }  # fmt: skip
 
 
@@ -295,3 +296,19 @@ def test_a_cold_run_keeps_the_digest_it_had_before_there_were_warm_ones() -> Non
     text = json.dumps(before, sort_keys=True)
     assert config.digest() == hashlib.sha256(text.encode()).hexdigest()[:16]
     assert config.digest() != config.model_copy(update={"start_from": "x"}).digest()
+
+
+def test_a_start_on_rotated_axes_is_not_made_again(tmp_path: Path) -> None:
+    """What sparserec starts with on base history is a trained table; a run that goes on has one already."""
+    base = {"base": "history", "base_settings": {"temperature": 0.3}, "method": "sparserec"}
+    config = RunConfig.parse({**CONFIG, **base})
+    old = train_run(config, tmp_path / "old", source=made_up(50, 35, 0.3)).record
+    assert [phase.name for phase in old.epochs] == ["rotate", "train"]
+    warm = open_warm_start(tmp_path / "old")
+    inherited = RunConfig.parse(warm.inherited())
+    assert inherited.method_settings["init"] == "rotated"
+    for one in (inherited, config):
+        folder = tmp_path / one.digest()
+        finished = train_run(one, folder, source=made_up(60, 40, 0.3), start=warm)
+        assert [phase.name for phase in finished.record.epochs] == ["train"]
+        assert finished.record.parameters == round(0.25 * 40 * 8)

@@ -30,6 +30,7 @@ def show(
 ) -> None:
     """Print all settings, defaults filled in, as TOML that `train --config` takes."""
     from sparserec.errors import SettingError
+    from sparserec.planning import best_start
     from sparserec.runs import RunFolder
     from sparserec.training import resolve_config
 
@@ -39,7 +40,7 @@ def show(
             raise SettingError("--run shows the settings a run was started with; give no others beside it")
         values = resolved(RunFolder(run).read_config())
     else:
-        values = resolved(resolve_config(*typed))
+        values = resolved(best_start(resolve_config(*typed)))
     typer.echo(json.dumps(values) if as_json else to_toml(values), nl=as_json)
 
 

@@ -41,14 +41,27 @@ def estimate(
 ) -> None:
     """Say how much memory a run needs in each phase and about how long it takes on this machine."""
     from sparserec.errors import SettingError
-    from sparserec.planning import MOST_NMF_WORK, estimate_all, estimate_run, limit_nmf, usable_bytes
+    from sparserec.planning import (
+        MOST_NMF_WORK,
+        estimate_all,
+        estimate_run,
+        limit_nmf,
+        settle_batches,
+        settle_start,
+        usable_bytes,
+    )
     from sparserec.process import use_threads
     from sparserec.training import resolve_config
 
     settings = resolve_config(*options.typed_settings(context))
     use_threads(threads)
     sizes = _sizes(settings, (users, items, interactions), data_dir)
-    settings, note = limit_nmf(settings, sizes, MOST_NMF_WORK if most_nmf_work is None else most_nmf_work)
+    settings, started = settle_start(settings, sizes, usable_bytes(), processes)
+    settings, smaller = settle_batches(settings, sizes)
+    settings, shortened = limit_nmf(
+        settings, sizes, MOST_NMF_WORK if most_nmf_work is None else most_nmf_work
+    )
+    note = "; ".join(one for one in (started, smaller, shortened) if one) or None
     if every and processes > 1:
         raise SettingError("--processes is for one configuration: leave out --all")
     found = (

@@ -17,13 +17,16 @@ from sparserec.errors import SettingError
 Data = Annotated[
     Optional[str], typer.Argument(help="A named data set (see `sparserec data list`) or a path.")
 ]
-Base = Annotated[Optional[str], typer.Option(help="Base recommender: lightgcn, mgdcf, xsimgcl or mf.")]
+Base = Annotated[
+    Optional[str], typer.Option(help="Base recommender: history, lightgcn, mgdcf, xsimgcl or mf.")
+]
 Method = Annotated[Optional[str], typer.Option(help="How the parameter budget is spent.")]
 Density = Annotated[Optional[float], typer.Option(help="Share of the full table that is kept.")]
 Dim = Annotated[Optional[int], typer.Option(help="Columns of the full table.")]
 Epochs = Annotated[Optional[int], typer.Option(help="Length of a full training.")]
 RecipeName = Annotated[
-    Optional[str], typer.Option(help="Named recipe: default, paper-rate, paper or paper-yelp-lightgcn.")
+    Optional[str],
+    typer.Option(help="Named recipe: default, history, paper-rate, paper or paper-yelp-lightgcn."),
 ]
 Preset = Annotated[
     Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")

@@ -70,13 +70,15 @@ def train(
         )
         if resume and run_dir is not None and (RunFolder(run_dir).begun or not context.params["data"]):
             inherited = RunFolder(run_dir).read_config().model_dump(mode="json")
-        settings = resolve_config(*options.typed_settings(context), inherited)
+        dense = open_dense_run(dense_run) if dense_run is not None else None
+        if dense is not None and inherited is None:
+            inherited = {"base": dense.config.base}
+        settings = resolve_config(*options.typed_settings(context), inherited, mode == "full")
         use_threads(threads or local_threads())
         given = Input(settings.data, data_dir, metadata)
-        start = open_dense_run(dense_run) if dense_run is not None else old
         if "data" not in settings.model_fields_set and not as_json and processes.first:
             typer.echo("no data named: training on the built-in sample, a year of visits in a made-up city")
-        finished = train_run(settings, run_dir, given, wanted, start, resume, quiet, processes)
+        finished = train_run(settings, run_dir, given, wanted, dense or old, resume, quiet, processes)
     if not processes.first:
         return
     shipped = _ship(finished.folder, wanted, quiet)

@@ -8,7 +8,7 @@ silent or contradicts itself, docs/paper-notes.md says what we do and which sett
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Literal
 
 import numpy as np
@@ -28,6 +28,7 @@ from sparserec.exploration import (
     prune_and_regrow,
 )
 from sparserec.methods.base import Context, Phase, StepInfo
+from sparserec.methods.cuts import CutSettings, cut_to
 from sparserec.methods.first_table import FirstTableSettings, FromFirstTable, Init, Rows, first_table, rows_of
 from sparserec.table import DenseTable, SparseTable, Table
 
@@ -35,7 +36,7 @@ FILL_DEADLINE = 1 / 3
 """Share of the steps after which a support that is still below the budget takes all it can at once."""
 
 
-class SparseRecSettings(FirstTableSettings):
+class SparseRecSettings(FirstTableSettings, CutSettings):
     init: Init = "nmf"
     """Where the support is at first."""
     rows: Rows | None = None
@@ -64,7 +65,12 @@ class SparseRec(FromFirstTable):
         # the last batch's gradient of every candidate is taken from whole rows of the whole table
         self.shardable_by_rows = self.shardable_by_rows and settings.growth == "cumulative"
 
+    def _wide(self, context: Context) -> Context:
+        """The context before the cuts: a larger budget, or the same where there are none."""
+        return replace(context, density=self.settings.wide(context.density))
+
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
+        context = self._wide(context)
         settings, rows = self.settings, rows_of(self.settings.rows, context)
         if rows == "even" and context.user_rows:
             raise SettingError(
@@ -89,9 +95,20 @@ class SparseRec(FromFirstTable):
         table.set_candidates(rows, self.settings.growth == "cumulative")
 
     def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
-        """Fill up to the budget, then explore; an interval begins where the support last changed."""
+        """Fill up and explore, then cut what was more than the budget from the start."""
         if not isinstance(table, SparseTable):
             return False
+        budget = active_target(table.shape, context.density)
+        if not self.settings.begun(now) or table.parameters() < budget:
+            self._change(self._wide(context), table, now)
+        before, wanted = table.parameters(), self.settings.wanted(table, context.density, now)
+        if wanted < before:
+            cut_to(table, wanted, now.step)
+            context.record("cut", dropped=before - wanted, active=wanted)
+        return False
+
+    def _change(self, context: Context, table: SparseTable, now: StepInfo) -> None:
+        """Fill up to the budget, then explore; an interval begins where the support last changed."""
         target, interval = (
             active_target(table.shape, context.density),
             context.exploration_interval(now.last_step),
@@ -102,7 +119,6 @@ class SparseRec(FromFirstTable):
             changed = self._explore(context, table, now, interval)
         if changed and (table.parameters() < target or now.step + interval < now.last_step):
             self._new_candidates(context, table, now.step)  # else nothing will ask for them any more
-        return False
 
     def _fill(self, context: Context, table: SparseTable, now: StepInfo, target: int, interval: int) -> bool:
         due = explores_after(now.step, interval, now.last_step, table.changed_at)

@@ -9,12 +9,12 @@ from typing import Any
 
 from sparserec.errors import SettingError
 from sparserec.memory import free_bytes
-from sparserec.methods import METHODS, make_method
+from sparserec.methods import make_method
 from sparserec.planning.memory_plan import plan_memory
-from sparserec.planning.miniature import plan_phases, with_settings
+from sparserec.planning.miniature import plan_phases
 from sparserec.planning.sizes import Sizes
 from sparserec.planning.timing import StandIn, StepTimes, make_stand_in, plan_seconds, step_times
-from sparserec.recommenders import RECOMMENDERS, History, Recommender, make_recommender
+from sparserec.recommenders import History, Recommender, make_recommender
 from sparserec.table import Ledger, total
 from sparserec.training import RunConfig
 from sparserec.units import show_bytes, show_seconds
@@ -189,21 +189,6 @@ def busy_note() -> tuple[str, ...]:
     )
 
 
-def estimate_all(config: RunConfig, sizes: Sizes, timed: bool = True) -> list[Estimate]:
-    """Every method on the run's base, then the run's method on every other base; other settings are defaults."""
-    pairs = [(config.base, method) for method in METHODS]
-    pairs += [(base, config.method) for base in RECOMMENDERS if base != config.base]
-    stand_ins: dict[bool, StandIn] = {}
-    found = []
-    for base, method in pairs:
-        one = with_settings(config, base, method)
-        recommender = make_recommender(base, one.base_settings)
-        if timed and recommender.self_loops not in stand_ins:
-            stand_ins[recommender.self_loops] = make_stand_in(sizes, recommender)
-        found.append(estimate_run(one, sizes, timed, stand_ins.get(recommender.self_loops)))
-    return found
-
-
 def usable_bytes() -> int | None:
     """Memory a run may still take: what the system has left, or less where a container has a limit of its own."""
     free, limit = free_bytes(), _container_bytes()
@@ -226,10 +211,16 @@ def _container_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:
     return None
 
 
+def fits(found: Estimate, usable: int | None) -> bool:
+    """Whether a run may fit into memory: the estimate can be too high by its margin. None: memory is not known."""
+    return usable is None or found.peak * (1.0 - MEMORY_ERROR) <= usable
+
+
 def refuse_if_too_big(found: Estimate, usable: int | None) -> None:
-    """Raise with the estimate when a run cannot fit, even if the estimate is too high by its margin."""
-    if usable is None or found.peak * (1.0 - MEMORY_ERROR) <= usable:
+    """Raise with the estimate when a run cannot fit."""
+    if fits(found, usable):
         return
+    assert usable is not None
     raise SettingError(
         "\n".join(
             [

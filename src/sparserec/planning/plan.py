@@ -8,6 +8,7 @@ from typing import cast, get_args
 
 from sparserec.data import Source, find_named, own_protocol
 from sparserec.errors import SettingError
+from sparserec.planning.batches import settle_batches
 from sparserec.planning.budget import Choice, Target, choose
 from sparserec.planning.estimate import (
     MOST_NMF_WORK,
@@ -17,6 +18,7 @@ from sparserec.planning.estimate import (
     usable_bytes,
 )
 from sparserec.planning.sizes import Sizes
+from sparserec.planning.start import settle_start
 from sparserec.training import RunConfig
 from sparserec.units import parse_size
 
@@ -62,23 +64,28 @@ def plan_run(
     options: PlanOptions,
     usable: int | None = None,
     factorises: bool = True,
+    processes: int = 1,
 ) -> Plan:
-    """Choose for the budget, shorten a long factorisation, and refuse what cannot fit into memory.
+    """Choose for the budget, settle start and batches, shorten a long factorisation, refuse what cannot fit in memory.
 
     `usable` is the memory left; None asks the system. A warm start factorises nothing.
     """
+    usable = usable_bytes() if usable is None else usable
     config, notes = own_files(config, source)
     choice = None
     if options.budget is not None:
         config, choice, chosen = _choose(config, source, options.mode, options.budget)
         notes += chosen
     sizes = Sizes.of_source(source, config.protocol, config.held_out_users)
+    config, started = settle_start(config, sizes, usable, processes, goes_on=not factorises)
+    config, smaller = settle_batches(config, sizes)
+    notes += [note for note in (started, smaller) if note]
     if factorises:
         config, shortened = limit_nmf(config, sizes, options.most_nmf_work)
         notes += [shortened] if shortened else []
     if not options.force:
         found = estimate_run(config, sizes, timed=False, factorises=factorises)
-        refuse_if_too_big(found, usable_bytes() if usable is None else usable)
+        refuse_if_too_big(found, usable)
     return Plan(config, tuple(notes), choice)
 
 

@@ -132,7 +132,7 @@ class WarmStart(Start):
                 "`warm`: protocol new-users measures users nothing was trained on, but that run may have trained on "
                 "them; name another `protocol`, or train from scratch"
             )
-        return config.model_copy(update={"start_from": self.identity})
+        return _without_first_training(config).model_copy(update={"start_from": self.identity})
 
     def split(self, source: Source, config: RunConfig) -> tuple[Source, Split]:
         """The split of the new log, and the source with a note of what the old run made different about it."""
@@ -157,6 +157,14 @@ class WarmStart(Start):
     def applied_to(self, method: Method) -> Method:
         """The method, starting from the old table."""
         return Continued(method, self.run)
+
+
+def _without_first_training(config: RunConfig) -> RunConfig:
+    """sparserec's rows are those of the old run, so no dense table is trained for them, and none is cut again."""
+    settings = config.method_settings
+    if config.method != "sparserec" or settings.get("init") != "rotated":
+        return config
+    return config.model_copy(update={"method_settings": {**settings, "init": "nmf", "start_ratio": 1.0}})
 
 
 def open_warm_start(folder: Path) -> WarmStart:

@@ -201,7 +201,7 @@ def _planned(
     """The configuration that the data's size settles, the same for all processes."""
 
     def plan() -> dict[str, Any]:
-        made = plan_run(config, source, options, factorises=start.factorises)
+        made = plan_run(config, source, options, factorises=start.factorises, processes=processes.count)
         say("\n".join(made.notes), quiet or not made.notes)
         return made.config.model_dump(mode="json")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def fit(
     data: Any,
     *,
-    base: str = "lightgcn",
+    base: str | None = None,
     method: str = "sparserec",
     density: float | None = None,
     dim: int | None = None,
@@ -45,7 +45,8 @@ def fit(
     file to ship, such as "1MB", of mode "items" or "full". A run that cannot fit into memory is refused unless `force`
     is true, and a long factorisation is shortened, as `sparserec train` does. `settings` are those of RunConfig, for
     example `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, `read={"min_rating": 4}` or
-    `base_settings={"layers": 2}`.
+    `base="lightgcn", base_settings={"layers": 2}`. Without a `base` it is "history", and "lightgcn" where a preset, a
+    recipe of graph recommenders or mode "full" needs one with rows for users.
     """
     from sparserec.planning import PlanOptions
     from sparserec.runs import Input, train_run
@@ -57,7 +58,7 @@ def fit(
     chosen = {"dim": dim, "density": density}
     values = {
         "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__,
-        "base": base,
+        **({} if base is None else {"base": base}),
         "method": method,
         "seed": seed,
         "final": final,
@@ -65,7 +66,7 @@ def fit(
         **{name: value for name, value in chosen.items() if value is not None},
         **settings,
     }
-    config = build_config(values, "sparserec.fit")
+    config = build_config(values, "sparserec.fit", user_rows=mode == "full")
     options = PlanOptions.of(budget, mode, None, force)
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None

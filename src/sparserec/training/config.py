@@ -28,7 +28,7 @@ class RunConfig(Settings):
     on. None: all users. Ranking all items for a million users takes longer than an epoch."""
     seed: int = 0
     """Seed of initial values, batches and exploration."""
-    base: str = "lightgcn"
+    base: str = "history"
     """Base recommender."""
     base_settings: dict[str, Any] = Field(default_factory=dict)
     method: str = "sparserec"

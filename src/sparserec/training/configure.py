@@ -13,6 +13,7 @@ from sparserec.recommenders import PRESETS, make_recommender
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import RECIPE_OF_BASE, RECIPES
 
+GRAPH_BASE = "lightgcn"
 LIKE: dict[str, dict[str, Any]] = {"paper": {"base": "lightgcn", "method": "sparserec", "density": 0.125}}
 
 
@@ -47,18 +48,32 @@ def assign(values: dict[str, Any], path: list[str], value: Any) -> None:
     values[path[-1]] = value
 
 
+def expand_base(values: dict[str, Any], user_rows: bool = False) -> dict[str, Any]:
+    """Without a base it is `history`; LightGCN where something is named that graph recommenders alone have.
+
+    That is a preset, one of their recipes, or `user_rows`: a file that is to hold rows of users.
+    """
+    if values.get("base") is not None:
+        return values
+    recipe = values.get("recipe", {})
+    named = recipe if isinstance(recipe, str) else recipe.get("preset")
+    graph = user_rows or "preset" in values or named not in {None, *RECIPE_OF_BASE.values()}
+    return {**values, "base": GRAPH_BASE if graph else RunConfig.model_fields["base"].default}
+
+
 def expand_recipe(values: dict[str, Any]) -> dict[str, Any]:
     """`recipe = "paper"` and `recipe.preset` name a stored recipe; other recipe settings change it.
 
-    Who says how many epochs gets as many: a recipe's least number of steps is for those who do not.
+    Who says how many epochs, or how large batches of edges, gets that: a recipe's least number of steps is for those
+    who do not.
     """
     recipe = values.get("recipe", {})
     recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
-    base = values.get("base", RunConfig.model_fields["base"].default)
-    preset = recipe.pop("preset", RECIPE_OF_BASE.get(base, "default"))
+    preset = recipe.pop("preset", RECIPE_OF_BASE.get(values["base"], "default"))
     if preset not in RECIPES:
         raise SettingError(f"unknown recipe {preset!r}; known: {', '.join(RECIPES)}")
-    stored = {**RECIPES[preset], **({"least_steps": 0} if "epochs" in recipe else {})}
+    said = "epochs" in recipe or ("batch_size" in recipe and preset not in RECIPE_OF_BASE.values())
+    stored = {**RECIPES[preset], **({"least_steps": 0} if said else {})}
     return {**values, "recipe": {**stored, **recipe}}
 
 
@@ -81,7 +96,7 @@ def expand_like(values: dict[str, Any]) -> dict[str, Any]:
 def expand_preset(values: dict[str, Any]) -> dict[str, Any]:
     """`preset` names published settings of the base recommender; what is given beside it wins."""
     values = dict(values)
-    name, base = values.pop("preset", None), values.get("base", RunConfig.model_fields["base"].default)
+    name, base = values.pop("preset", None), values["base"]
     if name is None:
         return values
     known = PRESETS.get(base, {})
@@ -99,9 +114,10 @@ def merge(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def build_config(values: dict[str, Any], where: str = "settings") -> RunConfig:
-    """Check everything that can be checked before data is read."""
-    config = RunConfig.parse(expand_recipe(expand_preset(expand_like(values))), where)
+def build_config(values: dict[str, Any], where: str = "settings", user_rows: bool = False) -> RunConfig:
+    """Check everything that can be checked before data is read; `user_rows`: a file with rows of users is wanted."""
+    values = expand_base(expand_like(values), user_rows)
+    config = RunConfig.parse(expand_recipe(expand_preset(values)), where)
     make_recommender(config.base, config.base_settings)
     make_method(config.method, config.method_settings)
     return config
@@ -112,12 +128,16 @@ def resolve_config(
     options: dict[str, Any],
     assignments: list[str],
     inherited: dict[str, Any] | None = None,
+    user_rows: bool = False,
 ) -> RunConfig:
-    """The resolved configuration of a command; `inherited` are settings of a run it goes on from."""
+    """The resolved configuration of a command; `inherited` are settings of a run it goes on from.
+
+    `user_rows`: a file that holds rows of users is wanted.
+    """
     values = (inherited or {}) | (read_toml(file) if file else {})
     for name, value in options.items():
         if value is not None:
             assign(values, name.split("."), value)
     for text in assignments:
         assign(values, *parse_assignment(text))
-    return build_config(values, str(file) if file else "command line")
+    return build_config(values, str(file) if file else "command line", user_rows)

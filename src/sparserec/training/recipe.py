@@ -14,7 +14,7 @@ class Recipe(Settings):
     epochs: int = Field(30, ge=1)
     """Length of a full training; schedules end here."""
     least_steps: int = Field(0, ge=0)
-    """Updates that a training has at least: on a small log it has as many more epochs as that takes."""
+    """Updates that a training has at least: on a small log batches of edges are smaller, then epochs are more."""
     batch_size: int = Field(8000, ge=1)
     """Train edges per step."""
     batches: Literal["edges", "users"] = "edges"
@@ -77,7 +77,7 @@ _HISTORY = {
     "validate_every": 1,
 }  # fmt: skip
 RECIPES: dict[str, dict[str, Any]] = {
-    "default": {},
+    "default": {"least_steps": 300},
     "history": _HISTORY,
     "paper-rate": {"learning_rate": 0.01},
     "paper": _PAPER,

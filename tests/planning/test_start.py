@@ -1,0 +1,109 @@
+"""Start and batches where nobody says so: by the base, the size of the log, the memory and who shares the table."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "methods"))
+from method_toy import train_toy
+
+from sparserec.planning import Sizes, best_start, estimate_run, settle_batches, settle_start
+from sparserec.training import RunConfig, build_config
+
+SIZES = Sizes.of_counts(40_000, 100_000, {"train": 1_000_000}, "resplit")
+BEST = {"init": "rotated", "start_ratio": 2.0}
+
+
+def config(**changes: Any) -> RunConfig:
+    return build_config({"base": "history", **changes})
+
+
+def settled(one: RunConfig, usable: int | None = None, **how: Any) -> dict[str, Any]:
+    return settle_start(one, SIZES, usable, **how)[0].method_settings
+
+
+def test_rotated_axes_and_twice_the_entries_where_items_are_all_there_is() -> None:
+    assert settled(config()) == BEST == best_start(config()).method_settings
+    assert settled(config(method_settings={"drop_fraction": 0.1})) == {**BEST, "drop_fraction": 0.1}
+    assert settled(config(method_settings={"start_ratio": 3.0})) == {"init": "rotated", "start_ratio": 3.0}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"method_settings": {"init": "rotated"}},
+        {"method_settings": {"init": "nmf"}},
+        {"method": "static"},
+        {"method": "dense"},
+        {"base": "lightgcn"},
+        {"like": "paper"},
+    ],
+)
+def test_whoever_names_a_start_or_has_rows_for_users_keeps_theirs(changes: dict[str, Any]) -> None:
+    one = build_config(changes if "like" in changes else {"base": "history", **changes})
+    assert settle_start(one, SIZES, 1) == (one, None), "not even memory is looked at"
+
+
+def test_without_the_memory_of_a_dense_table_it_is_a_factorisation() -> None:
+    best = estimate_run(best_start(config()), SIZES, timed=False).peak
+    papers = estimate_run(config(method_settings={"init": "nmf"}), SIZES, timed=False).peak
+    assert papers < 0.75 * best, "else this test says nothing"
+    usable = round(0.75 * best) - 1
+    found, note = settle_start(config(), SIZES, usable)
+    assert found.method_settings == {"init": "nmf"} and note is not None and "would take" in note
+    assert settled(config(), usable + 1) == BEST
+
+
+def test_processes_and_old_runs_start_from_what_they_can_share() -> None:
+    shared, note = settle_start(config(), SIZES, None, processes=2)
+    assert shared.method_settings == {"init": "nmf"} and note is not None and "several processes" in note
+    assert settled(config(), goes_on=True) == {"init": "nmf"}
+
+
+def test_the_start_is_in_the_record(tmp_path: Path) -> None:
+    finished = train_toy(tmp_path / "run", "sparserec", "history", method_settings={})
+    assert finished.record["config"]["method_settings"] == BEST
+    assert finished.record["method_settings"]["start_ratio"] == 2.0
+    assert [phase["name"] for phase in finished.record["epochs"]] == ["rotate", "train"]
+    assert set(finished.table.row_sizes()) == {6}, "cut to the budget, row by row"
+
+
+@pytest.mark.parametrize(
+    ("train", "batch", "epochs"),
+    [
+        (600_000, 8000, 30),  # 75 steps an epoch
+        (24_000, 2400, 30),  # 24,000 * 30 / 300: 10 steps an epoch
+        (6_000, 1000, 50),  # no fewer than a thousand: 6 steps an epoch, so 50 epochs
+    ],
+)
+def test_batches_of_a_small_log(train: int, batch: int, epochs: int) -> None:
+    found, note = settle_batches(build_config({"base": "lightgcn"}), Sizes(1000, 1000, train))
+    assert found.recipe.batch_size == batch and (note is None) == (batch == 8000)
+    assert found.recipe.length(-(-train // batch)) == epochs
+    assert settle_batches(found, Sizes(1000, 1000, train)) == (found, None), "settled once, it stays"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"base": "lightgcn", "recipe": {"epochs": 5}},
+        {"base": "lightgcn", "recipe": {"batch_size": 7000}},
+        {"like": "paper"},
+        {"base": "history"},
+    ],
+)
+def test_batches_that_were_said_stand(changes: dict[str, Any]) -> None:
+    one = build_config(changes)
+    assert settle_batches(one, Sizes(1000, 1000, 24_000)) == (one, None)
+
+
+def test_small_batches_are_trained_and_recorded(tmp_path: Path) -> None:
+    """605 edges of the toy are one batch; asked for 40 steps in 12 epochs it is still one, and 40 epochs."""
+    recipe = {"epochs": 12, "batch_size": 8000, "least_steps": 40}
+    finished = train_toy(tmp_path / "run", "static", recipe=recipe)
+    assert finished.record["config"]["recipe"]["batch_size"] == 1000
+    assert finished.prepared.sampler.steps_per_epoch == 1 and finished.prepared.context.epochs == 40
