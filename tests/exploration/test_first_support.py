@@ -194,3 +194,13 @@ def test_kept_entries_are_dealt_to_rows_first(count: int, monkeypatch: pytest.Mo
     kept = by_row.mark_kept(table, count)
     assert kept.sum() == count
     np.testing.assert_array_equal(kept, taken)
+
+
+def test_rows_may_be_sure_of_different_numbers_of_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Row j keeps its best j; a row that has fewer leaves the rest to the largest of the others."""
+    monkeypatch.setattr(by_row, "ROWS_AT_ONCE", 2)
+    shape = Shape(0, 4, 4, 4)
+    values = np.array([4, 9, 1, 2, 3, 8, -7, 5], np.float32)  # rows: two, three, one and two entries
+    table = SparseTable(shape, [np.array([0, 3, 4, 5, 6, 9, 12, 13], np.int32)], values)
+    kept = by_row.mark_kept(table, 6, np.array([0, 1, 2, 3]))
+    assert values[kept].tolist() == [4, 9, 3, 8, -7, 5], "row 1 keeps its 3, rows 2 and 3 all, then 9 and 4"

@@ -12,6 +12,7 @@ import pytest
 from method_toy import CHANCE, LISTED, train_toy
 
 from sparserec.errors import SettingError
+from sparserec.exploration import deal_entries
 from sparserec.methods import METHODS, make_method
 from sparserec.recommenders import RECOMMENDERS
 
@@ -86,6 +87,7 @@ def test_variants_hold_the_budget_too(method: str, settings: dict[str, Any], tmp
         ("static", {"init": "rotated", "row_exponent": 0.3}),
         ("taper", {"exploring": {"init": "rotated"}}),
         ("sparserec", {"init": "rotated", "start_ratio": 2.0}),
+        ("sparserec", {"init": "rotated", "start_ratio": 2.0, "row_exponent": 0.5}),
     ],
 )
 def test_first_supports_hold_the_budget(
@@ -101,6 +103,10 @@ def test_first_supports_hold_the_budget(
     assert not make_method(method, settings).sparse_state or inner["init"] != "rotated"
     if base == "history" and "row_exponent" not in inner:
         assert set(finished.table.row_sizes()) == {6}, "rows stay even while they explore"
+    elif base == "history":
+        counts = finished.prepared.split.train.item_counts()
+        sizes = deal_entries(counts, finished.record["parameters"], shape.dim, inner["row_exponent"])
+        assert finished.table.row_sizes().tolist() == sizes.tolist(), "dealt by frequency, also after cuts"
 
 
 def test_taper_is_sparserec_that_begins_with_more(tmp_path: Path) -> None:

@@ -58,8 +58,10 @@ def tapered(way: float, wide: int, budget: int) -> int:
     return budget + round((wide - budget) * left**3)
 
 
-def cut_to(table: SparseTable, count: int, step: int) -> None:
-    """Keep `count` entries, the best of every row first; nothing grows from here on, so no gradients are summed."""
+def cut_to(table: SparseTable, count: int, step: int, sizes: np.ndarray | None = None) -> None:
+    """Keep `count` entries, the best `sizes` of every row first (None: of all rows as many); nothing grows from here
+    on, so no gradients are summed.
+    """
     table.set_candidates(None)
-    keep = mark_kept(table, count)
+    keep = mark_kept(table, count, sizes)
     table.change_support(keep, [np.empty(0, np.int32) for _ in table.shape.blocks], step)

@@ -21,6 +21,7 @@ from sparserec.exploration import (
     LargestScores,
     active_target,
     cosine_drop_fraction,
+    deal_entries,
     draw_candidates,
     exchange_in_rows,
     explores_after,
@@ -103,9 +104,16 @@ class SparseRec(FromFirstTable):
             self._change(self._wide(context), table, now)
         before, wanted = table.parameters(), self.settings.wanted(table, context.density, now)
         if wanted < before:
-            cut_to(table, wanted, now.step)
+            cut_to(table, wanted, now.step, self._dealt(context, table, wanted))
             context.record("cut", dropped=before - wanted, active=wanted)
         return False
+
+    def _dealt(self, context: Context, table: SparseTable, count: int) -> np.ndarray | None:
+        """Entries of each row where they are dealt by frequency, so that a cut deals as the start did."""
+        if not self.settings.row_exponent:
+            return None
+        frequencies = np.concatenate(context.frequencies())
+        return deal_entries(frequencies, count, table.shape.dim, self.settings.row_exponent)
 
     def _change(self, context: Context, table: SparseTable, now: StepInfo) -> None:
         """Fill up to the budget, then explore; an interval begins where the support last changed."""
