@@ -15,7 +15,7 @@ from sparserec.planning import Sizes, best_start, estimate_run, settle_batches, 
 from sparserec.training import RunConfig, build_config
 
 SIZES = Sizes.of_counts(40_000, 100_000, {"train": 1_000_000}, "resplit")
-BEST = {"init": "rotated", "start_ratio": 2.0}
+BEST = {"init": "rotated", "start_ratio": 2.0, "row_exponent": 0.3}
 
 
 def config(**changes: Any) -> RunConfig:
@@ -29,7 +29,7 @@ def settled(one: RunConfig, usable: int | None = None, **how: Any) -> dict[str, 
 def test_rotated_axes_and_twice_the_entries_where_items_are_all_there_is() -> None:
     assert settled(config()) == BEST == best_start(config()).method_settings
     assert settled(config(method_settings={"drop_fraction": 0.1})) == {**BEST, "drop_fraction": 0.1}
-    assert settled(config(method_settings={"start_ratio": 3.0})) == {"init": "rotated", "start_ratio": 3.0}
+    assert settled(config(method_settings={"start_ratio": 3.0})) == {**BEST, "start_ratio": 3.0}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Where method sparserec starts on a base whose users have no rows, for those who leave it open.
 
-On rotated axes, with twice the entries that are kept: the best of what was compared, on whole sets and on small logs
-(docs/log.md). It takes a dense training of the same width, so the paper's factorisation stands where that does not fit
+On rotated axes, with twice the entries that are kept, more of them for items that many have: the best of what was
+compared (docs/log.md). It takes a dense training of the same width, so the paper's factorisation stands where that does not fit
 into memory or where several processes share the table. With rows for users the paper's start is the default.
 """
 
@@ -15,7 +15,7 @@ from sparserec.recommenders import make_recommender
 from sparserec.training import RunConfig
 from sparserec.units import show_bytes
 
-BEST: dict[str, Any] = {"init": "rotated", "start_ratio": 2.0}
+BEST: dict[str, Any] = {"init": "rotated", "start_ratio": 2.0, "row_exponent": 0.3}
 PAPERS: dict[str, Any] = {"init": "nmf"}
 
 
