@@ -8,6 +8,7 @@ plan's.
 
 Phases are those of a run's record; `epoch_hours` is what all steps of an epoch would take at this pace. With
 `--epoch-minutes` an epoch that promises to take no longer is trained to its end, and its exploration is in its middle.
+With `--alone` the benchmark lock is held while steps are timed, and they have so many threads.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
 
+from measure import benchmark_lock, origin
 from sparserec.data import resolve
 from sparserec.memory import PhasePeaks, return_large_blocks
 from sparserec.methods import Phase, StepInfo
@@ -34,6 +36,7 @@ from sparserec.training import Prepared, RunConfig, prepare_run
 from sparserec.vectors import DEFAULT, encode, evaluate_part, make_vectors, propagate_all
 
 USERS = 2000
+PATIENCE_SECONDS = 900.0
 
 
 class Clock:
@@ -83,6 +86,7 @@ def train(prepared: Prepared, steps: int, epoch_minutes: float) -> tuple[Any, di
         **whole,
         "batch": -(-prepared.split.n_users // per_epoch) if history else prepared.config.recipe.batch_size,
         "ns_per_edge": None if history else round(1e9 * busy / edges, 2),
+        "wall_ns_per_edge": None if history else round(1e9 * one / edges, 2),
     }
 
 
@@ -111,8 +115,11 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     del source
     with clock.phase("init"):
         prepared = prepare_run(config, handed_over.pop(), peaks=clock.peaks)
-    with clock.phase("train"):
-        table, steps = train(prepared, arguments.steps, arguments.epoch_minutes)
+    with benchmark_lock(patience_seconds=PATIENCE_SECONDS) if arguments.alone else nullcontext():
+        threads = use_threads(arguments.alone or arguments.threads)
+        with clock.phase("train"):
+            table, steps = train(prepared, arguments.steps, arguments.epoch_minutes)
+    use_threads(arguments.threads)
     split = prepared.split
     with clock.phase("evaluate"):
         vectors = propagate_all(prepared.recommender, prepared.graph, table)
@@ -125,6 +132,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "base": arguments.base,
         "threads": torch.get_num_threads(),
+        "step_threads": threads,
         "users": split.n_users,
         "items": split.n_items,
         "interactions": sizes.interactions,
@@ -141,6 +149,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         **steps,
         "ndcg@20": round(found.metrics["ndcg@20"], 4),
         "encoded_mb": round(encoded.nbytes / 1e6, 2),
+        **origin(),
     }
 
 
@@ -160,6 +169,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--init", choices=("nmf", "uniform"), default="nmf")
     parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--alone", type=int, default=0, metavar="THREADS")
     arguments = parser.parse_args()
     use_threads(arguments.threads)
     print(json.dumps(run(arguments)))

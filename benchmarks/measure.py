@@ -10,7 +10,9 @@ import argparse
 import gc
 import json
 import platform
+import shlex
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,7 +26,7 @@ import torch
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.memory import PhasePeaks
 
-__all__ = ["Measurement", "Pairs", "arguments", "batches", "benchmark_lock", "read_pairs", "run", "toy_pairs"]
+__all__ = ["Measurement", "Pairs", "arguments", "batches", "benchmark_lock", "origin", "read_pairs", "run", "toy_pairs"]
 
 Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # users, positives, negatives: int64 (batch,)
 
@@ -62,6 +64,14 @@ def batches(pairs: Pairs, size: int, count: int, seed: int = 0) -> Iterator[Batc
         chosen = rng.integers(0, len(pairs.users), size)
         negatives = rng.integers(0, pairs.n_items, size)
         yield tuple(torch.from_numpy(part) for part in (pairs.users[chosen], pairs.items[chosen], negatives))  # type: ignore[misc]
+
+
+def origin() -> dict[str, Any]:
+    """Where a line of results comes from: the command as it was given, commit, versions, threads and the time."""
+    from sparserec.runs import environment, now
+
+    command = shlex.join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
+    return {"command": command, "environment": environment(), "time": now()}
 
 
 @dataclass

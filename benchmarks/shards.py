@@ -17,6 +17,7 @@ import statistics
 import time
 from pathlib import Path
 
+from measure import origin
 from sparserec.data import resolve
 from sparserec.distributed import Processes, started_processes
 from sparserec.memory import PeakMeter, resident_bytes, return_large_blocks
@@ -86,6 +87,7 @@ def measure(arguments: argparse.Namespace, processes: Processes) -> dict[str, ob
         "loopback": (_loopback() - loopback) // arguments.steps,
         "peak_mb": round((meter.peak - before) / 1e6, 1),
         "ledger_mb": {role: round(size / 1e6, 2) for role, size in stepper.ledger().items()},
+        **origin(),
     }
 
 
