@@ -26,7 +26,17 @@ import torch
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.memory import PhasePeaks
 
-__all__ = ["Measurement", "Pairs", "arguments", "batches", "benchmark_lock", "origin", "read_pairs", "run", "toy_pairs"]
+__all__ = [
+    "Measurement",
+    "Pairs",
+    "arguments",
+    "batches",
+    "benchmark_lock",
+    "origin",
+    "read_pairs",
+    "run",
+    "toy_pairs",
+]
 
 Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # users, positives, negatives: int64 (batch,)
 
