@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import platform
 import shlex
 import statistics
@@ -80,7 +81,9 @@ def origin() -> dict[str, Any]:
     """Where a line of results comes from: the command as it was given, commit, versions, threads and the time."""
     from sparserec.runs import environment, now
 
-    command = shlex.join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
+    count = int(os.environ.get("WORLD_SIZE", "1"))
+    started = ["python"] if count == 1 else ["torchrun", "--nproc-per-node", str(count)]
+    command = shlex.join([*started, f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
     return {"command": command, "environment": environment(), "time": now()}
 
 
