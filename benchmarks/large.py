@@ -36,7 +36,8 @@ from sparserec.training import Prepared, RunConfig, prepare_run
 from sparserec.vectors import DEFAULT, encode, evaluate_part, make_vectors, propagate_all
 
 USERS = 2000
-PATIENCE_SECONDS = 900.0
+PATIENCE_SECONDS, SETTLE_SECONDS = 900.0, 15.0
+"""How long the lock is waited for, and how long a training of the queue may take to stop for it."""
 
 
 class Clock:
@@ -116,6 +117,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     with clock.phase("init"):
         prepared = prepare_run(config, handed_over.pop(), peaks=clock.peaks)
     with benchmark_lock(patience_seconds=PATIENCE_SECONDS) if arguments.alone else nullcontext():
+        time.sleep(SETTLE_SECONDS if arguments.alone else 0.0)
         threads = use_threads(arguments.alone or arguments.threads)
         with clock.phase("train"):
             table, steps = train(prepared, arguments.steps, arguments.epoch_minutes)
