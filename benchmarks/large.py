@@ -22,8 +22,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-import torch
-
 from measure import benchmark_lock, origin
 from sparserec.data import resolve
 from sparserec.memory import PhasePeaks, return_large_blocks
@@ -133,7 +131,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     nmf = prepared.context.factors
     return {
         "base": arguments.base,
-        "threads": torch.get_num_threads(),
+        "threads": use_threads(None),
         "step_threads": threads,
         "users": split.n_users,
         "items": split.n_items,
