@@ -75,7 +75,10 @@ def train(prepared: Prepared, steps: int, epoch_minutes: float) -> tuple[Any, di
             break
     one, busy = statistics.median(spent[1:]), statistics.median(worked[1:])
     whole = {"epoch_seconds": round(time.perf_counter() - all_began, 1)} if len(spent) == per_epoch else {}
-    history, edges = isinstance(prepared.recommender, History), 2 * len(prepared.split.train)
+    base, edges = prepared.recommender, 2 * len(prepared.split.train)
+    batch, history = prepared.config.recipe.batch_size, isinstance(base, History)
+    if isinstance(base, History):
+        batch = base.settings.batch_of(prepared.split.n_users)
     return table, {
         "steps": len(spent),
         "step_seconds": round(one, 3),
@@ -83,7 +86,7 @@ def train(prepared: Prepared, steps: int, epoch_minutes: float) -> tuple[Any, di
         "explore_seconds": round(explored, 3),
         "epoch_hours": round(one * per_epoch / 3600, 2),
         **whole,
-        "batch": -(-prepared.split.n_users // per_epoch) if history else prepared.config.recipe.batch_size,
+        "batch": batch,
         "ns_per_edge": None if history else round(1e9 * busy / edges, 2),
         "wall_ns_per_edge": None if history else round(1e9 * one / edges, 2),
     }
