@@ -49,6 +49,8 @@ def _by_interactions(logs: list[dict[str, Any]], memory: Any, time: Any) -> None
     finish_axis(time, "A step, by edge and direction", "interactions, millions", "processor ns")
     for axis in (memory, time):
         axis.set_xscale("log")
+        axis.set_xticks(millions, [f"{size:.0f}" for size in millions])
+        axis.minorticks_off()
 
 
 def _by_processes(shards: list[dict[str, Any]], memory: Any, time: Any) -> None:
@@ -68,10 +70,10 @@ def _by_processes(shards: list[dict[str, Any]], memory: Any, time: Any) -> None:
     memory.set_xticks(sorted({one["processes"] for one in shards}))
     memory.set_ylim(bottom=0)
     memory.legend(fontsize=7, frameon=False)
-    finish_axis(memory, "Memory of one process", "processes", "GB")
+    finish_axis(memory, "Memory of one process, Gowalla", "processes", "GB")
     time.set_ylim(bottom=0)
     time.legend(fontsize=7, frameon=False)
-    finish_axis(time, "A step on two cores", "processes x threads", "seconds")
+    finish_axis(time, "A step on two cores, Gowalla", "processes x threads", "seconds")
 
 
 def main() -> None:
