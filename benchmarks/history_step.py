@@ -4,7 +4,9 @@
 
 Prints a line of JSON: milliseconds of processor time of a step (all threads together, so that other work on the machine
 counts little), the ratios that the bars of docs/benchmarks.md are about, and peak memory of the sparse steps above the
-data. Rows have random positions: the worst case for caches, as neighbouring items share no columns.
+data. Rows have random positions: the worst case for caches, as neighbouring items share no columns. Cases take turns,
+so that a minute in which the machine is slow is slow for all of them; of two steps in a row the second is timed, which
+finds its own table in the caches as a training does.
 """
 
 from __future__ import annotations
@@ -32,6 +34,8 @@ from sparserec.training.history_step import HistoryStepper
 USERS, RATIO = 256, 0.22
 SPARSE = [(128, 16), (1024, 16), (512, 16), (256, 8), (256, 16), (256, 32), (256, 64)]
 DENSE = [128, 512]
+Case = tuple[int, int | None]
+"""Columns of a table, and entries of a row; None: all of them."""
 
 
 def interactions(data: Path | None) -> Interactions:
@@ -65,15 +69,16 @@ def dense_table(train: Interactions, dim: int) -> DenseTable:
     return DenseTable(Shape(0, train.n_items, dim, dim), [values])
 
 
-def milliseconds(work: Callable[[int], object], count: int) -> float:
-    """Processor time of one call, the least of some after one that compiles."""
-    work(0)
-    taken = []
-    for call in range(1, count + 1):
-        began = time.process_time()
-        work(call)
-        taken.append(1000 * (time.process_time() - began))
-    return min(taken)
+def milliseconds(works: dict[Case, Callable[[int], object]], rounds: int) -> dict[Case, float]:
+    """Processor time of a call of each, the least over some rounds."""
+    taken = dict.fromkeys(works, float("inf"))
+    for call in range(0, 2 * rounds, 2):
+        for case, work in works.items():
+            work(call)
+            began = time.process_time()
+            work(call + 1)
+            taken[case] = min(taken[case], 1000 * (time.process_time() - began))
+    return taken
 
 
 def step_of(train: Interactions, table: Table) -> Callable[[int], object]:
@@ -103,14 +108,16 @@ def peak_megabytes(train: Interactions, dim: int, entries: int, count: int) -> f
     return (meter.peak - before) / 1e6
 
 
-def measured(train: Interactions, count: int) -> dict[str, object]:
-    sparse = {}
-    for dim, entries in SPARSE:
-        table = sparse_table(train, dim, entries)
-        sparse[dim, entries] = milliseconds(step_of(train, table), count)
-        if (dim, entries) == (128, 16):
-            exploration = milliseconds(explore_of(train, table), 3)
-    dense = {dim: milliseconds(step_of(train, dense_table(train, dim)), max(2, count // 2)) for dim in DENSE}
+def measured(train: Interactions, rounds: int) -> dict[str, object]:
+    tables: dict[Case, Table] = {(dim, entries): sparse_table(train, dim, entries) for dim, entries in SPARSE}
+    tables |= {(dim, None): dense_table(train, dim) for dim in DENSE}
+    taken = milliseconds({case: step_of(train, table) for case, table in tables.items()}, rounds)
+    sparse = {case: taken[case] for case in SPARSE}
+    dense = {dim: taken[dim, None] for dim in DENSE}
+    explored = sparse_table(train, *SPARSE[0])
+    step_of(train, explored)(0)
+    exploration = milliseconds({SPARSE[0]: explore_of(train, explored)}, 2)[SPARSE[0]]
+    tables.clear()
     return {
         "sparse_ms": {f"{entries} of {dim}": round(taken, 1) for (dim, entries), taken in sparse.items()},
         "dense_ms": {str(dim): round(taken, 1) for dim, taken in dense.items()},
@@ -125,12 +132,12 @@ def measured(train: Interactions, count: int) -> dict[str, object]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, help="folder of a LightGCN data set; a toy ring without")
-    parser.add_argument("--steps", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=6)
     chosen = parser.parse_args()
     return_large_blocks()
     train = interactions(chosen.data)
     with benchmark_lock():
-        print(json.dumps(measured(train, chosen.steps)))
+        print(json.dumps(measured(train, chosen.rounds)))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ plan's.
 
 Phases are those of a run's record; `epoch_hours` is what all steps of an epoch would take at this pace. With
 `--epoch-minutes` an epoch that promises to take no longer is trained to its end, and its exploration is in its middle.
+With `--alone` the benchmark lock is held while steps are timed, and they have so many threads.
 """
 
 from __future__ import annotations
@@ -18,11 +19,10 @@ import statistics
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
-import torch
-
+from measure import benchmark_lock, origin
 from sparserec.data import resolve
 from sparserec.memory import PhasePeaks, return_large_blocks
 from sparserec.methods import Phase, StepInfo
@@ -34,6 +34,8 @@ from sparserec.training import Prepared, RunConfig, prepare_run
 from sparserec.vectors import DEFAULT, encode, evaluate_part, make_vectors, propagate_all
 
 USERS = 2000
+PATIENCE_SECONDS, SETTLE_SECONDS = 900.0, 15.0
+"""How long the lock is waited for, and how long a training of the queue may take to stop for it."""
 
 
 class Clock:
@@ -73,7 +75,10 @@ def train(prepared: Prepared, steps: int, epoch_minutes: float) -> tuple[Any, di
             break
     one, busy = statistics.median(spent[1:]), statistics.median(worked[1:])
     whole = {"epoch_seconds": round(time.perf_counter() - all_began, 1)} if len(spent) == per_epoch else {}
-    history, edges = isinstance(prepared.recommender, History), 2 * len(prepared.split.train)
+    base, edges = prepared.recommender, 2 * len(prepared.split.train)
+    batch, history = prepared.config.recipe.batch_size, isinstance(base, History)
+    if isinstance(base, History):
+        batch = base.settings.batch_of(prepared.split.n_users)
     return table, {
         "steps": len(spent),
         "step_seconds": round(one, 3),
@@ -81,8 +86,9 @@ def train(prepared: Prepared, steps: int, epoch_minutes: float) -> tuple[Any, di
         "explore_seconds": round(explored, 3),
         "epoch_hours": round(one * per_epoch / 3600, 2),
         **whole,
-        "batch": -(-prepared.split.n_users // per_epoch) if history else prepared.config.recipe.batch_size,
+        "batch": batch,
         "ns_per_edge": None if history else round(1e9 * busy / edges, 2),
+        "wall_ns_per_edge": None if history else round(1e9 * one / edges, 2),
     }
 
 
@@ -111,8 +117,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     del source
     with clock.phase("init"):
         prepared = prepare_run(config, handed_over.pop(), peaks=clock.peaks)
-    with clock.phase("train"):
-        table, steps = train(prepared, arguments.steps, arguments.epoch_minutes)
+    with benchmark_lock(patience_seconds=PATIENCE_SECONDS) if arguments.alone else nullcontext():
+        time.sleep(SETTLE_SECONDS if arguments.alone else 0.0)
+        threads = use_threads(arguments.alone or arguments.threads)
+        with clock.phase("train"):
+            table, steps = train(prepared, arguments.steps, arguments.epoch_minutes)
+    use_threads(arguments.threads)
     split = prepared.split
     with clock.phase("evaluate"):
         vectors = propagate_all(prepared.recommender, prepared.graph, table)
@@ -124,7 +134,8 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     nmf = prepared.context.factors
     return {
         "base": arguments.base,
-        "threads": torch.get_num_threads(),
+        "threads": use_threads(None),
+        "step_threads": threads,
         "users": split.n_users,
         "items": split.n_items,
         "interactions": sizes.interactions,
@@ -141,6 +152,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         **steps,
         "ndcg@20": round(found.metrics["ndcg@20"], 4),
         "encoded_mb": round(encoded.nbytes / 1e6, 2),
+        **origin(),
     }
 
 
@@ -160,6 +172,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=5)
     parser.add_argument("--init", choices=("nmf", "uniform"), default="nmf")
     parser.add_argument("--threads", type=int, default=None)
+    parser.add_argument("--alone", type=int, default=0, metavar="THREADS")
     arguments = parser.parse_args()
     use_threads(arguments.threads)
     print(json.dumps(run(arguments)))

@@ -14,6 +14,8 @@ from typing import Any
 
 from sparserec.plots import finish_axis, new_figure, save_figure
 
+BATCH = 8000
+"""Logs are compared at one batch; lines of other batches are not drawn."""
 PHASES = ("read", "init", "train", "evaluate", "export")
 COLOURS = {"lightgcn": "C0", "history": "C1"}
 
@@ -30,7 +32,10 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
 
 
 def _by_interactions(logs: list[dict[str, Any]], memory: Any, time: Any) -> None:
-    graph = sorted((one for one in logs if one["base"] == "lightgcn"), key=lambda one: one["interactions"])
+    graph = sorted(
+        (one for one in logs if one["base"] == "lightgcn" and one["batch"] == BATCH),
+        key=lambda one: one["interactions"],
+    )
     millions = [one["interactions"] / 1e6 for one in graph]
     for phase in PHASES:
         memory.plot(millions, [one["peak_mb"][phase] / 1e3 for one in graph], "o-", label=phase, markersize=4)
@@ -44,6 +49,8 @@ def _by_interactions(logs: list[dict[str, Any]], memory: Any, time: Any) -> None
     finish_axis(time, "A step, by edge and direction", "interactions, millions", "processor ns")
     for axis in (memory, time):
         axis.set_xscale("log")
+        axis.set_xticks(millions, [f"{size:.0f}" for size in millions])
+        axis.minorticks_off()
 
 
 def _by_processes(shards: list[dict[str, Any]], memory: Any, time: Any) -> None:
@@ -63,10 +70,10 @@ def _by_processes(shards: list[dict[str, Any]], memory: Any, time: Any) -> None:
     memory.set_xticks(sorted({one["processes"] for one in shards}))
     memory.set_ylim(bottom=0)
     memory.legend(fontsize=7, frameon=False)
-    finish_axis(memory, "Memory of one process", "processes", "GB")
+    finish_axis(memory, "Memory of one process, Gowalla", "processes", "GB")
     time.set_ylim(bottom=0)
     time.legend(fontsize=7, frameon=False)
-    finish_axis(time, "A step on two cores", "processes x threads", "seconds")
+    finish_axis(time, "A step on two cores, Gowalla", "processes x threads", "seconds")
 
 
 def main() -> None:

@@ -9,8 +9,11 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import platform
+import shlex
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,13 +21,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # as the command does, before torch is imported
+
 import numpy as np
 import torch
 
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.memory import PhasePeaks
 
-__all__ = ["Measurement", "Pairs", "arguments", "batches", "benchmark_lock", "read_pairs", "run", "toy_pairs"]
+__all__ = [
+    "Measurement",
+    "Pairs",
+    "arguments",
+    "batches",
+    "benchmark_lock",
+    "origin",
+    "read_pairs",
+    "run",
+    "toy_pairs",
+]
 
 Batch = tuple[torch.Tensor, torch.Tensor, torch.Tensor]  # users, positives, negatives: int64 (batch,)
 
@@ -62,6 +77,16 @@ def batches(pairs: Pairs, size: int, count: int, seed: int = 0) -> Iterator[Batc
         chosen = rng.integers(0, len(pairs.users), size)
         negatives = rng.integers(0, pairs.n_items, size)
         yield tuple(torch.from_numpy(part) for part in (pairs.users[chosen], pairs.items[chosen], negatives))  # type: ignore[misc]
+
+
+def origin() -> dict[str, Any]:
+    """Where a line of results comes from: the command as it was given, commit, versions, threads and the time."""
+    from sparserec.runs import environment, now
+
+    count = int(os.environ.get("WORLD_SIZE", "1"))
+    started = ["python"] if count == 1 else ["torchrun", "--nproc-per-node", str(count)]
+    command = shlex.join([*started, f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
+    return {"command": command, "environment": environment(), "time": now()}
 
 
 @dataclass

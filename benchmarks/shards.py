@@ -2,11 +2,13 @@
 
     python benchmarks/shards.py world --threads 2
     torchrun --nproc-per-node 2 benchmarks/shards.py world --threads 1
+    python benchmarks/shards.py world --rounds 3 --compare 1x2 2x1
 
 The data is whatever `sparserec train` takes. `sent` is what a process hands to the network in a step, `expected` the
 formula of docs/guide/more-than-one-machine.md, `loopback` what the kernel counts on `lo` over all processes of one
 machine (Linux), headers and whatever else uses it included. Processor time is of the first process: beside other work
-on the machine it says more than seconds do.
+on the machine it says more than seconds do. `--compare` holds the benchmark lock and starts numbers of processes and
+threads in turn, a line for each: of every kind the round with the fastest step.
 """
 
 from __future__ import annotations
@@ -14,9 +16,12 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
+import subprocess
+import sys
 import time
 from pathlib import Path
 
+from measure import benchmark_lock, origin
 from sparserec.data import resolve
 from sparserec.distributed import Processes, started_processes
 from sparserec.memory import PeakMeter, resident_bytes, return_large_blocks
@@ -86,7 +91,24 @@ def measure(arguments: argparse.Namespace, processes: Processes) -> dict[str, ob
         "loopback": (_loopback() - loopback) // arguments.steps,
         "peak_mb": round((meter.peak - before) / 1e6, 1),
         "ledger_mb": {role: round(size / 1e6, 2) for role, size in stepper.ledger().items()},
+        **origin(),
     }
+
+
+def compare(kinds: list[str], rounds: int, rest: list[str]) -> list[str]:
+    """The line of the fastest round of every kind, `2x1` being two processes of one thread each."""
+    found: dict[str, list[str]] = {kind: [] for kind in kinds}
+    with benchmark_lock(patience_seconds=600.0):
+        for _ in range(rounds):
+            for kind in kinds:
+                processes, threads = kind.split("x")
+                several = ["-m", "torch.distributed.run", "--nproc-per-node", processes]
+                command = [sys.executable, *(several if processes != "1" else []), __file__, *rest]
+                ended = subprocess.run(
+                    [*command, "--threads", threads], stdout=subprocess.PIPE, text=True, check=True
+                )
+                found[kind].append(ended.stdout.splitlines()[-1])
+    return [min(lines, key=lambda line: json.loads(line)["step_seconds"]) for lines in found.values()]
 
 
 def _loopback() -> int:
@@ -106,7 +128,14 @@ def main() -> None:
     parser.add_argument("--batch", type=int, default=8000)
     parser.add_argument("--steps", type=int, default=10)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--compare", nargs="+", metavar="PROCESSESxTHREADS", help="after all other options")
     arguments = parser.parse_args()
+    if arguments.compare:
+        given = sys.argv[1:]
+        kept = given[: given.index("--compare")]
+        print("\n".join(compare(arguments.compare, arguments.rounds, kept)))
+        return
     use_threads(arguments.threads)
     with started_processes() as processes:
         found = measure(arguments, processes)

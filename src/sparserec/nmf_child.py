@@ -46,12 +46,12 @@ def main(pairs_path: str, out_path: str, rank: int, iterations: int, seed: int, 
     """
     import sklearn.decomposition  # noqa: F401  before the clock starts
 
-    from sparserec.memory import PeakMeter, resident_bytes
+    from sparserec.memory import PeakMeter
 
-    matrix = read_matrix(pairs_path)
-    start, before, n_users = time.monotonic(), resident_bytes(), matrix.shape[0]
-    sampled = n_users > most_users
     with PeakMeter() as meter:
+        matrix = read_matrix(pairs_path)
+        start, n_users = time.monotonic(), matrix.shape[0]
+        sampled = n_users > most_users
         some = matrix
         if sampled:
             some = matrix[np.sort(np.random.default_rng(seed).permutation(n_users)[:most_users])]
@@ -66,21 +66,20 @@ def main(pairs_path: str, out_path: str, rank: int, iterations: int, seed: int, 
             users_given_items(matrix, items) if sampled else non_zeros(users),
             non_zeros(items.T),
         )
+        found = {
+            "rows": np.concatenate([of_users[0], of_items[0] + np.int32(n_users)]),
+            "columns": np.concatenate([of_users[1], of_items[1]]),
+            "values": np.concatenate([of_users[2], of_items[2]]),
+        }
     info = {
         "seconds": time.monotonic() - start,
-        "peak_bytes": meter.peak - before,
+        "peak_bytes": meter.peak,
         "density_users": len(of_users[0]) / (n_users * rank),
         "density_items": len(of_items[0]) / items.size,
         "iterations": iterations,
     }
     with open(out_path, "wb") as file:
-        np.savez(
-            file,
-            rows=np.concatenate([of_users[0], of_items[0] + np.int32(n_users)]),
-            columns=np.concatenate([of_users[1], of_items[1]]),
-            values=np.concatenate([of_users[2], of_items[2]]),
-            info=np.array(json.dumps(info)),
-        )
+        np.savez(file, info=np.array(json.dumps(info)), **found)  # type: ignore[arg-type]
 
 
 def read_matrix(path: str) -> Any:

@@ -33,6 +33,7 @@ class NmfInfo:
 
     seconds: float
     peak_bytes: int
+    """Of the child process, all of it: libraries, the matrix, the factors and what is written."""
     density_users: float
     density_items: float
     iterations: int
