@@ -11,6 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "methods"))
 from method_toy import train_toy
 
+from sparserec.exploration import deal_entries
 from sparserec.planning import Sizes, best_start, estimate_run, settle_batches, settle_start
 from sparserec.training import RunConfig, build_config
 
@@ -69,7 +70,10 @@ def test_the_start_is_in_the_record(tmp_path: Path) -> None:
     assert finished.record["config"]["method_settings"] == BEST
     assert finished.record["method_settings"]["start_ratio"] == 2.0
     assert [phase["name"] for phase in finished.record["epochs"]] == ["rotate", "train"]
-    assert set(finished.table.row_sizes()) == {6}, "cut to the budget, row by row"
+    counts, sizes = finished.prepared.split.train.item_counts(), finished.table.row_sizes()
+    assert sizes.tolist() == deal_entries(counts, 6 * len(sizes), 24, 0.3).tolist(), (
+        "cut to the budget, as dealt"
+    )
 
 
 @pytest.mark.parametrize(

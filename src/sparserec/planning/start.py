@@ -1,8 +1,9 @@
 """Where method sparserec starts on a base whose users have no rows, for those who leave it open.
 
 On rotated axes, with twice the entries that are kept, more of them for items that many have: the best of what was
-compared (docs/log.md). It takes a dense training of the same width, so the paper's factorisation stands where that does not fit
-into memory or where several processes share the table. With rows for users the paper's start is the default.
+compared (docs/log.md). It takes a dense training of the same width, so the paper's factorisation stands where that
+does not fit into memory or where several processes share the table. With rows for users the paper's start is the
+default.
 """
 
 from __future__ import annotations
