@@ -19,6 +19,8 @@ from sparserec.training.more_steps import MoreSteps
 
 FIRST_RATE = 0.1
 """In steps from one code to the next."""
+BEYOND = 0.5
+"""How far a value may go beyond the last code; from further out none would come back in time."""
 
 
 def learn_rows(coded: CodedRows, more: MoreSteps, bar: Progress) -> CodedRows:
@@ -33,9 +35,7 @@ def learn_rows(coded: CodedRows, more: MoreSteps, bar: Progress) -> CodedRows:
         _, gradient = step_of.run(more.batch(step), step)
         table.values = values
         table.receive_entries(gradient, Update(step + 1, more.rate(FIRST_RATE, step), no_decay))
-        np.clip(
-            values, codes[0] - 0.5, codes[-1] + 0.5, out=values
-        )  # from further out none would come back in time
+        np.clip(values, codes[0] - BEYOND, codes[-1] + BEYOND, out=values)
         bar.advance()
     levels = np.searchsorted(borders, values).astype(np.uint8)
     lengths = np.sqrt(np.bincount(owners, codes[levels].astype(np.float64) ** 2, n_rows))
