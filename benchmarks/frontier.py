@@ -23,7 +23,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +32,15 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 SCORE = "ndcg@20"
 SIZES = (0.7e6, 1.0e6, 1.4e6, 2.6e6)
-CODE_BYTES = (4, 8, 16, 32, 64)
+CODE_BYTES = (4, 8, 12, 16, 20, 24, 28, 32, 48, 60, 64)
 LISTS = (4, 8, 12, 16, 24, 32, 50, 100, 200)
 BITS = (2, 3, 4, 6)
 LIST_BITS = (3, 4)
 CUTS = (8, 16, 24, 32, 64, 128)
 LEARNT_ROWS = ((3, 12), (3, 16), (3, 20), (3, 24), (3, 32), (4, 32))
 """Bits and entries of rows whose values are learnt."""
-LEARNT_CODES = (16, 32)
+LEARNT_CODES = (12, 20, 28, 60)
+"""Bytes an item of codes that are learnt: about as many as fit each of SIZES."""
 USERS_TO_CHOOSE_BY = 5_000
 ONNX_OVERHEAD = 291
 """Bytes of an ONNX graph of int8 vectors beside a byte for each number and a float scale for each item."""
@@ -180,10 +181,12 @@ def code_files(run: Any, vectors: Any) -> Iterator[File]:
         return EncodedVectors(encode_codes(codes.code, codes.book), (), codes.axes)
 
     dim = vectors.items.shape[1]
-    for size in (size for size in CODE_BYTES if dim % size == 0):
-        for name, axes in (("PQ", np.eye(dim, dtype=np.float32)), ("OPQ", None)):
-            curve = f"{name} of dense {run.config.base}"
-            yield vector_file(run, vectors, partial(make, size, axes), curve, f"{size} bytes an item")
+    for size in CODE_BYTES:
+        plain = np.eye(dim, dtype=np.float32) if dim % size == 0 else None
+        for name, axes in (("PQ", plain), ("OPQ", None)):
+            if name == "OPQ" or plain is not None:  # slices of plain columns must be equally wide
+                curve = f"{name} of dense {run.config.base}"
+                yield vector_file(run, vectors, partial(make, size, axes), curve, f"{size} bytes an item")
     if run.config.base == "history":
         for size in LEARNT_CODES:
             yield learnt_file(run, vectors, Encoding(8, size, "shared", "codes", learnt=True))
@@ -244,7 +247,7 @@ def written(items: np.ndarray, other: Path) -> int:
 
 def list_files(folder: Path) -> Iterator[File]:
     """Lists of items with the settings that validation chose, of several lengths and bits."""
-    from sparserec.classics import CLASSICS, histories
+    from sparserec.classics import CLASSICS, Together, histories
     from sparserec.device import FoldInWeights, ModelParts, SparseRows, encode_rows
     from sparserec.runs.stored_split import load_split
     from sparserec.vectors import EncodedLists
@@ -255,8 +258,21 @@ def list_files(folder: Path) -> Iterator[File]:
     curve = "learnt lists" if name == "together" else f"neighbours ({name})"
     history, everything = histories(split.train), np.arange(split.n_items)
 
+    @cache
+    def lists_of(length: int) -> Any:
+        settings = CLASSICS[name](**{**chosen, "neighbours": length})
+        return (
+            settings.cut(whole(), split.train)
+            if isinstance(settings, Together)
+            else settings.fit(split.train)
+        ).lists
+
+    @cache
+    def whole() -> Any:
+        return Together(**chosen).whole(split.train)
+
     def make(length: int, bits: int) -> tuple[int, Measure]:
-        lists = CLASSICS[name](**{**chosen, "neighbours": length}).fit(split.train).lists
+        lists = lists_of(length)
         made = EncodedLists(
             encode_rows(SparseRows(lists.data, lists.indices, lists.indptr, split.n_items), bits)
         )
