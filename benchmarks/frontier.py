@@ -11,7 +11,7 @@ files without ids, titles and golden queries, fold-in weights counted, in MB of 
 Which files of a curve are worth their bytes is decided on validation; the test set is opened for those alone, once: a
 file that has a row already keeps it. At each of SIZES our file that is best on validation is compared with the best of
 every other curve, user by user; rows hold no users, so these files are made and measured again, and must give the same
-score. Rows of other data sets and of runs that are not given stay.
+score. Rows of other data sets and of runs that are not given stay, and so do comparisons of the same two files.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 SCORE = "ndcg@20"
 SIZES = (0.7e6, 1.0e6, 1.4e6, 2.6e6)
-CODE_BYTES = (4, 8, 12, 16, 20, 24, 28, 32, 48, 60, 64)
+CODE_BYTES = (4, 8, 14, 16, 20, 30, 32, 60, 64)
+"""Of an item; some divide the columns, which codes on plain columns need, some come near one of SIZES."""
 LISTS = (4, 8, 12, 16, 24, 32, 50, 100, 200)
 BITS = (2, 3, 4, 6)
 LIST_BITS = (3, 4)
 CUTS = (8, 16, 24, 32, 64, 128)
-LEARNT_ROWS = ((3, 12), (3, 16), (3, 20), (3, 24), (3, 32), (4, 32))
+LEARNT_ROWS = ((3, 12), (3, 16), (3, 20), (4, 32))
 """Bits and entries of rows whose values are learnt."""
-LEARNT_CODES = (12, 20, 28, 60)
-"""Bytes an item of codes that are learnt: about as many as fit each of SIZES."""
+LEARNT_CODES = (14, 20, 30, 60)
 USERS_TO_CHOOSE_BY = 5_000
 ONNX_OVERHEAD = 291
 """Bytes of an ONNX graph of int8 vectors beside a byte for each number and a float scale for each item."""
@@ -159,7 +159,8 @@ def row_files(run: Any, vectors: Any, name: str) -> Iterator[File]:
         curve = ROWS.get(run.config.method, f"sparse rows, {run.config.method}")
         encodings = [Encoding(bits, dim, "shared", "gaps") for bits in BITS]
         if run.config.method == "taper":
-            for bits, keep in LEARNT_ROWS:
+            entries = int(np.count_nonzero(vectors.items, axis=1).max())
+            for bits, keep in ((bits, keep) for bits, keep in LEARNT_ROWS if keep <= entries):
                 yield learnt_file(run, vectors, Encoding(bits, keep, "shared", "gaps", learnt=True), name)
     else:
         curve, encodings = "sparse LightGCN", [Encoding(4, keep, "shared") for keep in CUTS]
@@ -261,11 +262,9 @@ def list_files(folder: Path) -> Iterator[File]:
     @cache
     def lists_of(length: int) -> Any:
         settings = CLASSICS[name](**{**chosen, "neighbours": length})
-        return (
-            settings.cut(whole(), split.train)
-            if isinstance(settings, Together)
-            else settings.fit(split.train)
-        ).lists
+        if isinstance(settings, Together):
+            return settings.cut(whole(), split.train).lists
+        return settings.fit(split.train).lists
 
     @cache
     def whole() -> Any:
@@ -345,28 +344,48 @@ def say(row: Row) -> None:
 
 
 def compare(files: list[File], known: dict[tuple[str, str], Row], test: Callable[[File], np.ndarray]) -> None:
-    """Our best file up to each size against the best of every other curve: a paired test, noted in the other's row."""
+    """Our best file up to each size against the best of every other curve: a paired test, noted in the other's row.
+
+    A note about the same two files stays; where one of two files is not given, there is none.
+    """
     from sparserec.evaluation import paired
 
-    for row in known.values():
-        row.pop("ours_against_it", None)
+    before = {
+        (name, note["size"], note["ours"]): note
+        for name, row in known.items()
+        for note in row.pop("ours_against_it", ())
+    }
+    given = {file.name: file for file in files}
     for size in SIZES:
-        best: dict[str, File] = {}
-        for file in files:
-            row, held = known[file.name], best.get(file.curve)
-            if row["bytes"] <= size and (held is None or row["valid"] > known[held.name]["valid"]):
-                best[file.curve] = file
-        ours = max(
-            (best[curve] for curve in OURS if curve in best),
-            key=lambda f: known[f.name]["valid"],
-            default=None,
-        )
-        for file in best.values():
-            if ours is None or file is ours:
+        best = best_up_to(size, list(known.values()))
+        ours = max((best[curve] for curve in OURS if curve in best), key=_valid, default=None)
+        for row in best.values():
+            if ours is None or row is ours:
                 continue
-            found = paired(test(ours), test(file))
-            note = {"size": size, "ours": ", ".join(ours.name), "difference": found.difference, "p": found.p}
-            known[file.name].setdefault("ours_against_it", []).append(note)
+            (first, second), of_ours = (_name(ours), _name(row)), ", ".join(_name(ours))
+            note = before.get((second, size, of_ours))
+            if note is None and first in given and second in given:
+                found = paired(test(given[first]), test(given[second]))
+                note = {"size": size, "ours": of_ours, "difference": found.difference, "p": found.p}
+            if note is not None:
+                row.setdefault("ours_against_it", []).append(note)
+
+
+def best_up_to(size: float, rows: list[Row]) -> dict[str, Row]:
+    """Of each curve the row that is best on validation among those of at most so many bytes."""
+    best: dict[str, Row] = {}
+    for row in rows:
+        if row["bytes"] <= size and (row["curve"] not in best or _valid(row) > _valid(best[row["curve"]])):
+            best[row["curve"]] = row
+    return best
+
+
+def _valid(row: Row) -> float:
+    return float(row["valid"])
+
+
+def _name(row: Row) -> tuple[str, str]:
+    return row["curve"], row["file"]
 
 
 def draw(rows: list[Row], path: Path) -> None:
@@ -410,12 +429,7 @@ def show(rows: list[Row]) -> None:
     print("|---|---|---|---|---|---|---|---|")
     for data in dict.fromkeys(row["data"] for row in rows):
         for size in SIZES:
-            best: dict[str, Row] = {}
-            for row in rows:
-                held = best.get(row["curve"])
-                if row["data"] == data and "test" in row and row["bytes"] <= size:
-                    if held is None or row["valid"] > held["valid"]:
-                        best[row["curve"]] = row
+            best = best_up_to(size, [row for row in rows if row["data"] == data and "test" in row])
             for row in sorted(best.values(), key=lambda row: -row["valid"]):
                 notes = [note for note in row.get("ours_against_it", ()) if note["size"] == size]
                 against = "".join(
