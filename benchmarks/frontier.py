@@ -38,7 +38,7 @@ LISTS = (4, 8, 12, 16, 24, 32, 50, 100, 200)
 BITS = (2, 3, 4, 6)
 LIST_BITS = (3, 4)
 CUTS = (8, 16, 24, 32, 64, 128)
-LEARNT_ROWS = ((3, 12), (3, 16), (3, 20), (4, 32))
+LEARNT_ROWS = ((3, 12), (4, 12), (4, 16), (4, 20), (4, 32))
 """Bits and entries of rows whose values are learnt."""
 LEARNT_CODES = (14, 20, 30, 60)
 USERS_TO_CHOOSE_BY = 5_000
