@@ -22,7 +22,7 @@ from sparserec.vectors import (
 )
 
 ROW_STEPS, CODE_STEPS = 120, 60
-"""An epoch of Gowalla, and half of one: more steps gained nothing there (docs/log.md)."""
+"""An epoch of Gowalla, and half of one: more steps gained next to nothing there (docs/log.md)."""
 
 Learnt = Callable[[np.ndarray], EncodedVectors]
 """What goes into a file that knows some items only."""
