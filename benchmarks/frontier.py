@@ -299,10 +299,13 @@ def worth_their_bytes(rows: list[Row]) -> list[Row]:
     return chosen
 
 
-def frontier(files: list[File], data: str, rows: list[Row]) -> list[Row]:
+def frontier(
+    files: list[File], data: str, rows: list[Row], save: Callable[[list[Row]], None] = lambda rows: None
+) -> list[Row]:
     """The rows of a data set with those of new files added; files that validation chose of each curve have a
-    test score, and rivals say how our best file compares.
+    test score, and rivals say how our best file compares. What was measured is saved before files are compared.
     """
+    others = [row for row in rows if row["data"] != data]
     known = {(row["curve"], row["file"]): row for row in rows if row["data"] == data}
     for file in files:
         if file.name not in known:
@@ -330,14 +333,22 @@ def frontier(files: list[File], data: str, rows: list[Row]) -> list[Row]:
     for file in files:
         if file.name in chosen and "test" not in known[file.name]:
             test(file)
+            save([*others, *known.values()])
     compare([file for file in files if file.name in chosen], known, test)
-    return [row for row in rows if row["data"] != data] + list(known.values())
+    return [*others, *known.values()]
+
+
+def write_rows(path: Path, rows: list[Row]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def some_users_of(split: Any) -> Any:
-    from sparserec.vectors import some_users
-
-    return some_users(split.valid, USERS_TO_CHOOSE_BY)
+    """Validation pairs of some users, drawn by their ids: runs number users differently."""
+    users = np.unique(split.valid.users)
+    by_id = users[np.argsort(split.train.user_ids.external(users), kind="stable")]
+    count = min(USERS_TO_CHOOSE_BY, len(users))
+    chosen = np.random.default_rng(0).choice(by_id, count, replace=False)
+    return split.valid.select(np.isin(split.valid.users, chosen))
 
 
 def say(row: Row) -> None:
@@ -473,8 +484,9 @@ def main() -> None:
         if len({file.split.hash for file in files}) > 1:
             raise SystemExit("these runs are of different splits: their files cannot be compared")
         data = json.loads(([*options.runs, *options.classics][0] / "config.json").read_text())["data"]
-        rows = frontier(files, data, rows)
-        options.out.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        save = partial(write_rows, options.out)
+        rows = frontier(files, data, rows, save)
+        save(rows)
     draw(rows, options.figure)
     show(rows)
 

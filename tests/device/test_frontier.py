@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import frontier as benchmark
 from frontier import OURS, STYLES, File, compare, draw, frontier, worth_their_bytes
+from sparserec.data import read_source
 
 Row = dict[str, Any]
 OF_BEFORE = {"size": 0.7e6, "ours": "learnt lists, an older file", "difference": 0.3, "p": 0.5}
@@ -81,6 +83,18 @@ def test_nothing_of_ours_is_nothing_to_compare() -> None:
     assert [note["size"] for note in known[files[1].name]["ours_against_it"]] == [1.0e6, 1.4e6, 2.6e6]
 
 
+def test_the_same_users_choose_whatever_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark, "USERS_TO_CHOOSE_BY", 5)
+    found = []
+    for order in (range(30), reversed(range(30))):
+        pairs = [(user, item) for user in order for item in range(4)]
+        train = read_source(pairs).train
+        split = SimpleNamespace(train=train, valid=train)
+        part = benchmark.some_users_of(split)
+        found.append(sorted(set(train.user_ids.external(np.unique(part.users)).tolist())))
+    assert found[0] == found[1] and len(found[0]) == 5
+
+
 def test_the_test_set_is_opened_for_new_files_that_validation_chose(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(benchmark, "some_users_of", lambda split: split.valid)
     opened: list[str] = []
@@ -99,7 +113,11 @@ def test_the_test_set_is_opened_for_new_files_that_validation_chose(monkeypatch:
 
     old = row("plain", 10, 10.0, test=0.25) | {"file": "old"}
     elsewhere = {"data": "other", "curve": "plain", "file": "old", "bytes": 1, "valid": 0.1}
-    found = frontier([made("old", 10), made("new", 20), made("worse", 30)], "d", [elsewhere, old])
+    saved: list[list[Row]] = []
+    found = frontier(
+        [made("old", 10), made("new", 20), made("worse", 30)], "d", [elsewhere, old], saved.append
+    )
+    assert saved == [found], "before anything is compared"
     assert opened == ["new"], "old has its score, worse is not worth its bytes"
     assert [(one["file"], one.get("test")) for one in found] == [
         ("old", None),
