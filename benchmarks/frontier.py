@@ -406,7 +406,7 @@ def draw(rows: list[Row], path: Path) -> None:
     """A panel per data set: bytes against test NDCG@20, a line per curve."""
     from matplotlib.figure import Figure
 
-    sets = list(dict.fromkeys(row["data"] for row in rows))
+    sets = sorted({row["data"] for row in rows})
     figure = Figure(figsize=(4.8 * len(sets) + 1, 4.6), layout="constrained")
     for axes, data in zip(np.atleast_1d(figure.subplots(1, len(sets))), sets):
         for curve, (color, marker) in STYLES.items():
@@ -441,7 +441,7 @@ def show(rows: list[Row]) -> None:
     """The file of each curve that validation chose up to each size, and how ours compares, as a Markdown table."""
     print("| data | up to | curve | file | MB | valid | test | our best file against it |")
     print("|---|---|---|---|---|---|---|---|")
-    for data in dict.fromkeys(row["data"] for row in rows):
+    for data in sorted({row["data"] for row in rows}):
         for size in SIZES:
             best = best_up_to(size, [row for row in rows if row["data"] == data and "test" in row])
             for row in sorted(best.values(), key=lambda row: -row["valid"]):
