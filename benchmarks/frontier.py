@@ -11,7 +11,7 @@ files without ids, titles and golden queries, fold-in weights counted, in MB of 
 Which files of a curve are worth their bytes is decided on validation; the test set is opened for those alone, once: a
 file that has a row already keeps it. At each of SIZES our file that is best on validation is compared with the best of
 every other curve, user by user; rows hold no users, so these files are made and measured again, and must give the same
-score. Rows of other data sets and of runs that are not given stay.
+score. Rows of other data sets and of runs that are not given stay, and so do comparisons of the same two files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,18 +32,22 @@ import numpy as np
 ROOT = Path(__file__).resolve().parents[1]
 SCORE = "ndcg@20"
 SIZES = (0.7e6, 1.0e6, 1.4e6, 2.6e6)
-CODE_BYTES = (4, 8, 16, 32, 64)
+CODE_BYTES = (4, 8, 14, 16, 20, 30, 32, 60, 64)
+"""Of an item; some divide the columns, which codes on plain columns need, some come near one of SIZES."""
 LISTS = (4, 8, 12, 16, 24, 32, 50, 100, 200)
 BITS = (2, 3, 4, 6)
 LIST_BITS = (3, 4)
 CUTS = (8, 16, 24, 32, 64, 128)
-LEARNT_ROWS = ((3, 12), (3, 16), (3, 20), (3, 24), (3, 32), (4, 32))
+LEARNT_ROWS = ((3, 12), (4, 12), (4, 16), (4, 20), (4, 32))
 """Bits and entries of rows whose values are learnt."""
-LEARNT_CODES = (16, 32)
+LEARNT_CODES = (14, 20, 30, 60)
 USERS_TO_CHOOSE_BY = 5_000
 ONNX_OVERHEAD = 291
 """Bytes of an ONNX graph of int8 vectors beside a byte for each number and a float scale for each item."""
-READERS = "what reads a file: ours 39 kB of JavaScript (15 kB compressed), ONNX Runtime 66 MB of native code"
+READERS = (
+    "what reads a file: ours 39 kB of JavaScript (15 kB compressed) or 144 kB of Python (41 kB) and numpy, "
+    "ONNX Runtime 66 MB of native code"
+)
 OURS = ("learnt lists", "learnt rows", "learnt codes", "sparse rows, taper", "sparse rows, explored")
 ROWS = {
     "sparserec": "sparse rows, explored",
@@ -158,7 +162,8 @@ def row_files(run: Any, vectors: Any, name: str) -> Iterator[File]:
         curve = ROWS.get(run.config.method, f"sparse rows, {run.config.method}")
         encodings = [Encoding(bits, dim, "shared", "gaps") for bits in BITS]
         if run.config.method == "taper":
-            for bits, keep in LEARNT_ROWS:
+            entries = int(np.count_nonzero(vectors.items, axis=1).max())
+            for bits, keep in ((bits, keep) for bits, keep in LEARNT_ROWS if keep <= entries):
                 yield learnt_file(run, vectors, Encoding(bits, keep, "shared", "gaps", learnt=True), name)
     else:
         curve, encodings = "sparse LightGCN", [Encoding(4, keep, "shared") for keep in CUTS]
@@ -180,10 +185,12 @@ def code_files(run: Any, vectors: Any) -> Iterator[File]:
         return EncodedVectors(encode_codes(codes.code, codes.book), (), codes.axes)
 
     dim = vectors.items.shape[1]
-    for size in (size for size in CODE_BYTES if dim % size == 0):
-        for name, axes in (("PQ", np.eye(dim, dtype=np.float32)), ("OPQ", None)):
-            curve = f"{name} of dense {run.config.base}"
-            yield vector_file(run, vectors, partial(make, size, axes), curve, f"{size} bytes an item")
+    for size in CODE_BYTES:
+        plain = np.eye(dim, dtype=np.float32) if dim % size == 0 else None
+        for name, axes in (("PQ", plain), ("OPQ", None)):
+            if name == "OPQ" or plain is not None:  # slices of plain columns must be equally wide
+                curve = f"{name} of dense {run.config.base}"
+                yield vector_file(run, vectors, partial(make, size, axes), curve, f"{size} bytes an item")
     if run.config.base == "history":
         for size in LEARNT_CODES:
             yield learnt_file(run, vectors, Encoding(8, size, "shared", "codes", learnt=True))
@@ -244,7 +251,7 @@ def written(items: np.ndarray, other: Path) -> int:
 
 def list_files(folder: Path) -> Iterator[File]:
     """Lists of items with the settings that validation chose, of several lengths and bits."""
-    from sparserec.classics import CLASSICS, histories
+    from sparserec.classics import CLASSICS, Together, histories
     from sparserec.device import FoldInWeights, ModelParts, SparseRows, encode_rows
     from sparserec.runs.stored_split import load_split
     from sparserec.vectors import EncodedLists
@@ -255,8 +262,19 @@ def list_files(folder: Path) -> Iterator[File]:
     curve = "learnt lists" if name == "together" else f"neighbours ({name})"
     history, everything = histories(split.train), np.arange(split.n_items)
 
+    @cache
+    def lists_of(length: int) -> Any:
+        settings = CLASSICS[name](**{**chosen, "neighbours": length})
+        if isinstance(settings, Together):
+            return settings.cut(whole(), split.train).lists
+        return settings.fit(split.train).lists
+
+    @cache
+    def whole() -> Any:
+        return Together(**chosen).whole(split.train)
+
     def make(length: int, bits: int) -> tuple[int, Measure]:
-        lists = CLASSICS[name](**{**chosen, "neighbours": length}).fit(split.train).lists
+        lists = lists_of(length)
         made = EncodedLists(
             encode_rows(SparseRows(lists.data, lists.indices, lists.indptr, split.n_items), bits)
         )
@@ -281,10 +299,13 @@ def worth_their_bytes(rows: list[Row]) -> list[Row]:
     return chosen
 
 
-def frontier(files: list[File], data: str, rows: list[Row]) -> list[Row]:
+def frontier(
+    files: list[File], data: str, rows: list[Row], save: Callable[[list[Row]], None] = lambda rows: None
+) -> list[Row]:
     """The rows of a data set with those of new files added; files that validation chose of each curve have a
-    test score, and rivals say how our best file compares.
+    test score, and rivals say how our best file compares. What was measured is saved before files are compared.
     """
+    others = [row for row in rows if row["data"] != data]
     known = {(row["curve"], row["file"]): row for row in rows if row["data"] == data}
     for file in files:
         if file.name not in known:
@@ -312,14 +333,22 @@ def frontier(files: list[File], data: str, rows: list[Row]) -> list[Row]:
     for file in files:
         if file.name in chosen and "test" not in known[file.name]:
             test(file)
+            save([*others, *known.values()])
     compare([file for file in files if file.name in chosen], known, test)
-    return [row for row in rows if row["data"] != data] + list(known.values())
+    return [*others, *known.values()]
+
+
+def write_rows(path: Path, rows: list[Row]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def some_users_of(split: Any) -> Any:
-    from sparserec.vectors import some_users
-
-    return some_users(split.valid, USERS_TO_CHOOSE_BY)
+    """Validation pairs of some users, drawn by their ids: runs number users differently."""
+    users = np.unique(split.valid.users)
+    by_id = users[np.argsort(split.train.user_ids.external(users), kind="stable")]
+    count = min(USERS_TO_CHOOSE_BY, len(users))
+    chosen = np.random.default_rng(0).choice(by_id, count, replace=False)
+    return split.valid.select(np.isin(split.valid.users, chosen))
 
 
 def say(row: Row) -> None:
@@ -329,35 +358,55 @@ def say(row: Row) -> None:
 
 
 def compare(files: list[File], known: dict[tuple[str, str], Row], test: Callable[[File], np.ndarray]) -> None:
-    """Our best file up to each size against the best of every other curve: a paired test, noted in the other's row."""
+    """Our best file up to each size against the best of every other curve: a paired test, noted in the other's row.
+
+    A note about the same two files stays; where one of two files is not given, there is none.
+    """
     from sparserec.evaluation import paired
 
-    for row in known.values():
-        row.pop("ours_against_it", None)
+    before = {
+        (name, note["size"], note["ours"]): note
+        for name, row in known.items()
+        for note in row.pop("ours_against_it", ())
+    }
+    given = {file.name: file for file in files}
     for size in SIZES:
-        best: dict[str, File] = {}
-        for file in files:
-            row, held = known[file.name], best.get(file.curve)
-            if row["bytes"] <= size and (held is None or row["valid"] > known[held.name]["valid"]):
-                best[file.curve] = file
-        ours = max(
-            (best[curve] for curve in OURS if curve in best),
-            key=lambda f: known[f.name]["valid"],
-            default=None,
-        )
-        for file in best.values():
-            if ours is None or file is ours:
+        best = best_up_to(size, list(known.values()))
+        ours = max((best[curve] for curve in OURS if curve in best), key=_valid, default=None)
+        for row in best.values():
+            if ours is None or row is ours:
                 continue
-            found = paired(test(ours), test(file))
-            note = {"size": size, "ours": ", ".join(ours.name), "difference": found.difference, "p": found.p}
-            known[file.name].setdefault("ours_against_it", []).append(note)
+            (first, second), of_ours = (_name(ours), _name(row)), ", ".join(_name(ours))
+            note = before.get((second, size, of_ours))
+            if note is None and first in given and second in given:
+                found = paired(test(given[first]), test(given[second]))
+                note = {"size": size, "ours": of_ours, "difference": found.difference, "p": found.p}
+            if note is not None:
+                row.setdefault("ours_against_it", []).append(note)
+
+
+def best_up_to(size: float, rows: list[Row]) -> dict[str, Row]:
+    """Of each curve the row that is best on validation among those of at most so many bytes."""
+    best: dict[str, Row] = {}
+    for row in rows:
+        if row["bytes"] <= size and (row["curve"] not in best or _valid(row) > _valid(best[row["curve"]])):
+            best[row["curve"]] = row
+    return best
+
+
+def _valid(row: Row) -> float:
+    return float(row["valid"])
+
+
+def _name(row: Row) -> tuple[str, str]:
+    return row["curve"], row["file"]
 
 
 def draw(rows: list[Row], path: Path) -> None:
     """A panel per data set: bytes against test NDCG@20, a line per curve."""
     from matplotlib.figure import Figure
 
-    sets = list(dict.fromkeys(row["data"] for row in rows))
+    sets = sorted({row["data"] for row in rows})
     figure = Figure(figsize=(4.8 * len(sets) + 1, 4.6), layout="constrained")
     for axes, data in zip(np.atleast_1d(figure.subplots(1, len(sets))), sets):
         for curve, (color, marker) in STYLES.items():
@@ -392,14 +441,9 @@ def show(rows: list[Row]) -> None:
     """The file of each curve that validation chose up to each size, and how ours compares, as a Markdown table."""
     print("| data | up to | curve | file | MB | valid | test | our best file against it |")
     print("|---|---|---|---|---|---|---|---|")
-    for data in dict.fromkeys(row["data"] for row in rows):
+    for data in sorted({row["data"] for row in rows}):
         for size in SIZES:
-            best: dict[str, Row] = {}
-            for row in rows:
-                held = best.get(row["curve"])
-                if row["data"] == data and "test" in row and row["bytes"] <= size:
-                    if held is None or row["valid"] > held["valid"]:
-                        best[row["curve"]] = row
+            best = best_up_to(size, [row for row in rows if row["data"] == data and "test" in row])
             for row in sorted(best.values(), key=lambda row: -row["valid"]):
                 notes = [note for note in row.get("ours_against_it", ()) if note["size"] == size]
                 against = "".join(
@@ -440,8 +484,9 @@ def main() -> None:
         if len({file.split.hash for file in files}) > 1:
             raise SystemExit("these runs are of different splits: their files cannot be compared")
         data = json.loads(([*options.runs, *options.classics][0] / "config.json").read_text())["data"]
-        rows = frontier(files, data, rows)
-        options.out.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        save = partial(write_rows, options.out)
+        rows = frontier(files, data, rows, save)
+        save(rows)
     draw(rows, options.figure)
     show(rows)
 

@@ -117,3 +117,8 @@ def test_nibbles_round_trip(values: list[int]) -> None:
 def test_keep_largest_breaks_ties_by_position() -> None:
     kept = keep_largest(np.array([[1.0, -3.0, 3.0, 3.0], [0.0, 1.0, 0.0, 2.0]]), 2)
     assert kept.tolist() == [[0, -3, 3, 0], [0, 1, 0, 2]]
+
+
+def test_every_row_keeps_its_own_number_of_entries() -> None:
+    rows = np.array([[1.0, -3.0, 3.0], [4.0, 5.0, 6.0], [1.0, 0.0, 2.0]])
+    assert keep_largest(rows, np.array([1, 0, 3])).tolist() == [[0, -3, 0], [0, 0, 0], [1, 0, 2]]

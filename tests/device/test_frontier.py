@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,10 @@ import pytest
 
 import frontier as benchmark
 from frontier import OURS, STYLES, File, compare, draw, frontier, worth_their_bytes
+from sparserec.data import read_source
 
 Row = dict[str, Any]
+OF_BEFORE = {"size": 0.7e6, "ours": "learnt lists, an older file", "difference": 0.3, "p": 0.5}
 
 
 class Truth:
@@ -42,7 +45,7 @@ def test_at_each_size_our_best_by_validation_is_paired_with_every_other_curve() 
     known = {
         ("learnt lists", "learnt lists 600000"): row("learnt lists", 600_000, 0.2),
         ("learnt rows", "learnt rows 900000"): row("learnt rows", 900_000, 0.3),
-        ("other", "other 500000"): row("other", 500_000, 0.1, ours_against_it=["of before"]),
+        ("other", "other 500000"): row("other", 500_000, 0.1, ours_against_it=[OF_BEFORE]),
     }
     users = {
         "learnt lists": np.array([0.5, 0.7]),
@@ -61,11 +64,35 @@ def test_at_each_size_our_best_by_validation_is_paired_with_every_other_curve() 
     assert notes[0]["difference"] == pytest.approx(0.2) and notes[1]["difference"] == pytest.approx(0.5)
 
 
+def test_comparisons_of_the_same_two_files_stay() -> None:
+    """Neither file is given again; a note about a file of ours that is no longer the best goes."""
+    kept = {"size": 0.7e6, "ours": "learnt lists, learnt lists 600000", "difference": 0.1, "p": 0.01}
+    known = {
+        ("learnt lists", "learnt lists 600000"): row("learnt lists", 600_000, 0.2),
+        ("other", "other 500000"): row("other", 500_000, 0.1, ours_against_it=[OF_BEFORE, kept]),
+    }
+    compare([], known, lambda one: pytest.fail("not given"))
+    assert known["other", "other 500000"]["ours_against_it"] == [kept]
+
+
 def test_nothing_of_ours_is_nothing_to_compare() -> None:
-    files = [file(OURS[0], 800_000), file("other", 500_000)]
-    known = {one.name: row(*one.name, 0.1) | {"bytes": int(one.label.split()[-1])} for one in files}
+    sizes = {OURS[0]: 800_000, "other": 500_000}
+    files = [file(curve, size) for curve, size in sizes.items()]
+    known = {one.name: row(one.curve, sizes[one.curve], 0.1) for one in files}
     compare(files, known, lambda one: np.array([0.4, 0.5]))
     assert [note["size"] for note in known[files[1].name]["ours_against_it"]] == [1.0e6, 1.4e6, 2.6e6]
+
+
+def test_the_same_users_choose_whatever_their_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(benchmark, "USERS_TO_CHOOSE_BY", 5)
+    found = []
+    for order in (range(30), reversed(range(30))):
+        pairs = [(user, item) for user in order for item in range(4)]
+        train = read_source(pairs).train
+        split = SimpleNamespace(train=train, valid=train)
+        part = benchmark.some_users_of(split)
+        found.append(sorted(set(train.user_ids.external(np.unique(part.users)).tolist())))
+    assert found[0] == found[1] and len(found[0]) == 5
 
 
 def test_the_test_set_is_opened_for_new_files_that_validation_chose(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -86,7 +113,11 @@ def test_the_test_set_is_opened_for_new_files_that_validation_chose(monkeypatch:
 
     old = row("plain", 10, 10.0, test=0.25) | {"file": "old"}
     elsewhere = {"data": "other", "curve": "plain", "file": "old", "bytes": 1, "valid": 0.1}
-    found = frontier([made("old", 10), made("new", 20), made("worse", 30)], "d", [elsewhere, old])
+    saved: list[list[Row]] = []
+    found = frontier(
+        [made("old", 10), made("new", 20), made("worse", 30)], "d", [elsewhere, old], saved.append
+    )
+    assert saved == [found], "before anything is compared"
     assert opened == ["new"], "old has its score, worse is not worth its bytes"
     assert [(one["file"], one.get("test")) for one in found] == [
         ("old", None),

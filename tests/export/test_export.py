@@ -233,7 +233,9 @@ def of_histories(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 def test_learnt_codes_change_numbers_and_nothing_else(
     of_histories: Trained, tmp_path: Path, encoding: Encoding
 ) -> None:
-    """The same tensors of the same sizes, other codes in them, and what the report says is what the file does."""
+    """Tensors of the same sizes (rows that are dealt differ in their counts), other codes in them, and what the report
+    says is what the file does.
+    """
     run, tensors = of_histories, []
     for name, one in (("plain", encoding), ("learnt", replace(encoding, learnt=True))):
         report = export_run(run, tmp_path / f"{name}.srec", ExportOptions(encoding=one, min_users=2))
@@ -242,7 +244,12 @@ def test_learnt_codes_change_numbers_and_nothing_else(
         assert header.pop("__metadata__")["version"] == "1.1"
         tensors.append({name: (part["dtype"], part["shape"]) for name, part in header.items()})
     plain, learnt = (device.load(tmp_path / f"{name}.srec") for name in ("plain", "learnt"))
-    assert tensors[0] == tensors[1]
+    if encoding.kind == "gaps":
+        before, after = ({name for name in one if ".count" not in name} for one in tensors)
+        assert before == after and "score.count.level" in tensors[1], "rows are of several sizes now"
+        assert report.bytes == pytest.approx((tmp_path / "plain.srec").stat().st_size, rel=0.1)
+    else:
+        assert tensors[0] == tensors[1]
     assert report.encoding["learnt"] and learnt.card()["card"]["encoding"].endswith(", learnt")
     users, found = run.split.valid.users, []
     for model in (plain, learnt):
@@ -282,7 +289,7 @@ def test_a_budget_tries_learnt_codes(of_histories: Trained, tmp_path: Path) -> N
     for row in learnt:
         same = ("kind", "bits", "keep", "fold")
         twin = next(o for o in with_them.curve if not o["learnt"] and all(o[n] == row[n] for n in same))
-        assert row["bytes"] == twin["bytes"]
+        assert row["bytes"] == pytest.approx(twin["bytes"], rel=0.05 if row["kind"] == "gaps" else 0)
     without = export_run(of_histories, tmp_path / "b.srec", ExportOptions(budget=9_000, learn=False))
     assert not any(row["learnt"] for row in without.curve)
 

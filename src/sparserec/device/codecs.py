@@ -123,13 +123,19 @@ def _table_bytes(counts: np.ndarray, scales: np.ndarray, dim: int, bits: int) ->
     return min(sizes.values()) + scales.nbytes
 
 
-def keep_largest(vectors: np.ndarray, k: int) -> np.ndarray:
-    """A copy with all but the k largest magnitudes of each row set to zero; ties keep the lower column."""
-    kept = np.zeros_like(vectors)
+def keep_largest(vectors: np.ndarray, k: int | np.ndarray) -> np.ndarray:
+    """A copy with all but the k largest magnitudes of each row set to zero; ties keep the lower column.
+
+    Every row may have a `k` of its own.
+    """
+    kept, counts = np.zeros_like(vectors), np.broadcast_to(k, len(vectors))
     for begin in range(0, len(vectors), 4096):
-        block = vectors[begin : begin + 4096]
-        columns = np.argsort(-np.abs(block), axis=1, kind="stable")[:, :k]
-        np.put_along_axis(kept[begin : begin + 4096], columns, np.take_along_axis(block, columns, 1), 1)
+        block, own = vectors[begin : begin + 4096], counts[begin : begin + 4096]
+        columns = np.argsort(-np.abs(block), axis=1, kind="stable")[:, : own.max()]
+        largest = np.where(
+            np.arange(columns.shape[1]) < own[:, None], np.take_along_axis(block, columns, 1), 0
+        )
+        np.put_along_axis(kept[begin : begin + 4096], columns, largest, 1)
     return kept
 
 

@@ -18,7 +18,7 @@ from sparserec.training.more_steps import MoreSteps
 from sparserec.vectors import ProductCodes, nearest_entries
 
 BOOK_RATE, VECTOR_RATE = 0.05, 0.03
-"""First learning rates, in units of the size that numbers of a row of length one have."""
+"""First learning rates, in units of the size that numbers of a row have."""
 CHOOSE_EVERY = 4
 """Steps between choices of codebook entries."""
 
@@ -27,7 +27,7 @@ def learn_codes(vectors: np.ndarray, codes: ProductCodes, more: MoreSteps, bar: 
     """The codes of some vectors, learnt; the axes stay."""
     behind = torch.from_numpy(np.ascontiguousarray(vectors @ codes.axes, dtype=np.float32))
     book, code = torch.from_numpy(codes.book.astype(np.float32)), codes.code
-    size = vectors.shape[1] ** -0.5
+    size = float(behind.square().mean().sqrt())
     optimisers = [
         (torch.optim.Adam([part]), rate * size) for part, rate in ((book, BOOK_RATE), (behind, VECTOR_RATE))
     ]

@@ -17,8 +17,12 @@ from sparserec.table import Shape, SparseTable, Update
 from sparserec.training.history_sparse import SparseHistory
 from sparserec.training.more_steps import MoreSteps
 
-FIRST_RATE = 0.1
-"""In steps from one code to the next."""
+FIRST_RATE = 1.2
+"""In steps from one code to the next, over the entries of a row: a score is a sum over them, and each is moved by the
+rate (docs/log.md).
+"""
+BEYOND = 0.5
+"""How far a value may go beyond the last code; from further out none would come back in time."""
 
 
 def learn_rows(coded: CodedRows, more: MoreSteps, bar: Progress) -> CodedRows:
@@ -27,15 +31,14 @@ def learn_rows(coded: CodedRows, more: MoreSteps, bar: Progress) -> CodedRows:
     owners, borders = coded.rows.rows_of_entries, (codes[1:] + codes[:-1]) / 2
     values = (rows.values / np.where(coded.scale > 0, coded.scale, 1.0)[owners]).astype(np.float32)
     table = SparseTable(Shape(0, n_rows, rows.dim, rows.dim), [owners * rows.dim + rows.columns], values)
+    first = FIRST_RATE / max(len(values) / max(n_rows, 1), 1.0)
     step_of, no_decay = SparseHistory(table), np.zeros(n_rows, np.float32)
     for step in range(more.steps):
         table.values = codes[np.searchsorted(borders, values)]
         _, gradient = step_of.run(more.batch(step), step)
         table.values = values
-        table.receive_entries(gradient, Update(step + 1, more.rate(FIRST_RATE, step), no_decay))
-        np.clip(
-            values, codes[0] - 0.5, codes[-1] + 0.5, out=values
-        )  # from further out none would come back in time
+        table.receive_entries(gradient, Update(step + 1, more.rate(first, step), no_decay))
+        np.clip(values, codes[0] - BEYOND, codes[-1] + BEYOND, out=values)
         bar.advance()
     levels = np.searchsorted(borders, values).astype(np.uint8)
     lengths = np.sqrt(np.bincount(owners, codes[levels].astype(np.float64) ** 2, n_rows))

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Encoding,
         as_read,
         cut,
+        dealt,
         encode,
         has_unit_rows,
     )
@@ -49,6 +50,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             "Encoding",
             "as_read",
             "cut",
+            "dealt",
             "encode",
             "has_unit_rows",
         ),

@@ -17,6 +17,7 @@ from sparserec.device import (
     read_back,
 )
 from sparserec.errors import SettingError
+from sparserec.exploration import deal_entries
 from sparserec.vectors.codebooks import balanced_axes, product_codes
 from sparserec.vectors.propagate import Vectors
 
@@ -32,6 +33,10 @@ log, made without them."""
 KINDS: tuple[Kind, ...] = ("int", "gaps", "prefix", "codes", "neighbours", "together")
 LEARNABLE: tuple[Kind, ...] = ("gaps", "codes")
 BOOK_BITS = 8
+DEALT_EXPONENT = 0.3
+"""Entries that are dealt go to rows in proportion to the users of their items to this power."""
+MOST_DEALT = 256
+"""Entries of a row at most: a file can hold as many different sizes of rows."""
 SIZED_SHARE = 0.9  # of the columns, on average: rows that end earlier have sizes of their own
 
 
@@ -42,8 +47,8 @@ class Encoding:
     bits: int = 4
     """Of each entry; of the numbers in the codebooks in product codes."""
     keep: int = 32
-    """Of each item: entries (dim or more: all), principal axes, bytes of product codes, neighbours, or items chosen
-    together with it, on average."""
+    """Of each item: entries (dim or more: all; on average where they are learnt), principal axes, bytes of product
+    codes, neighbours, or items chosen together with it, on average."""
     fold: Fold = "shared"
     kind: Kind = "int"
     learnt: bool = False
@@ -121,6 +126,14 @@ class EncodedVectors:
 def cut(vectors: np.ndarray, keep: int) -> np.ndarray:
     """The `keep` largest entries of each row."""
     return keep_largest(vectors, keep) if keep < vectors.shape[1] else vectors
+
+
+def dealt(vectors: np.ndarray, keep: int, users: np.ndarray) -> np.ndarray:
+    """The largest entries of each row, `keep` on average: more of the rows whose items have many users."""
+    most = min(int(np.count_nonzero(vectors, axis=1).max(initial=0)), MOST_DEALT)
+    if keep >= most:
+        return cut(vectors, keep)
+    return keep_largest(vectors, deal_entries(users, keep * len(vectors), most, DEALT_EXPONENT))
 
 
 def encode(vectors: Vectors, encoding: Encoding) -> EncodedVectors:
