@@ -35,7 +35,8 @@ def dense_gradient(table: Table, batch: HistoryBatch) -> tuple[float, torch.Tens
 
 def plain_gradient(rows: torch.Tensor, batch: HistoryBatch) -> tuple[float, torch.Tensor]:
     """The same for all rows of a table that count as they are, of whatever length."""
-    shape = Shape(0, *rows.shape, width=rows.shape[1])
+    n_items, dim = rows.shape
+    shape = Shape(0, n_items, dim, dim)
     items, weights = held_pairs(batch, shape)
     squares = rows.square().sum(1)
     longest = float(squares.max().sqrt())
