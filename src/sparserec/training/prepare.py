@@ -78,7 +78,7 @@ def prepare_run(
         _check_sizes(split, config)
     with peaks.phase("init"):
         split, factors = number_nodes(split, config, method, quiet, start, recommender.user_rows, processes)
-        recommender, tried = _with_choices(recommender, split, config.seed, processes)
+        recommender, tried = _with_choices(recommender, split, config.seed, processes, quiet)
         graph = graph_of(recommender, split.train)
         sampler = make_sampler(recommender, split.train, config.recipe, config.seed)
     context = Context(
@@ -100,7 +100,7 @@ def prepare_run(
 
 
 def _with_choices(
-    recommender: Recommender, split: Split, seed: int, processes: Processes
+    recommender: Recommender, split: Split, seed: int, processes: Processes, quiet: bool
 ) -> tuple[Recommender, Tried]:
     """The recommender with what it leaves open chosen, and the validation scores that chose it."""
     tried: Tried = {}
@@ -108,7 +108,7 @@ def _with_choices(
         return recommender, tried
     for setting, choose in (("temperature", choose_temperature), ("length_exponent", choose_length)):
         if getattr(recommender.settings, setting) is None:
-            scores = tried[setting] = processes.decide(partial(choose, recommender, split, seed))
+            scores = tried[setting] = processes.decide(partial(choose, recommender, split, seed, quiet))
             chosen = float(max(scores, key=lambda name: scores[name]))
             recommender = History(recommender.settings.model_copy(update={setting: chosen}))
     return recommender, tried

@@ -15,6 +15,7 @@ import torch
 
 from sparserec.data import Split, UserSampler
 from sparserec.evaluation import evaluate
+from sparserec.progress import progress
 from sparserec.recommenders import TEMPERATURE, History, graph_of
 from sparserec.table import DenseTable, Shape
 from sparserec.training.history_step import HistoryStepper
@@ -26,7 +27,7 @@ STEPS, COLUMNS, USERS, LARGEST_SOFTMAX, RANKED_USERS = 160, 32, 128, 4_000_000, 
 RATE, LAST_RATE = 0.03, 0.002
 
 
-def choose_temperature(base: History, split: Split, seed: int) -> dict[str, float]:
+def choose_temperature(base: History, split: Split, seed: int, quiet: bool = True) -> dict[str, float]:
     """Validation score (NDCG) of every temperature tried, by its name; the largest is the choice."""
     lengths = base.settings.length_exponent
     known = base.settings.model_copy(update={"length_exponent": LENGTH if lengths is None else lengths})
@@ -34,10 +35,11 @@ def choose_temperature(base: History, split: Split, seed: int) -> dict[str, floa
     def score(value: float) -> float:
         return short_training(History(known.model_copy(update={"temperature": value})), split, seed)
 
-    return outwards(TEMPERATURES, TEMPERATURE, score)
+    with progress("choosing the temperature", len(TEMPERATURES), quiet) as bar:
+        return outwards(TEMPERATURES, TEMPERATURE, score, bar.advance)
 
 
-def choose_length(base: History, split: Split, seed: int) -> dict[str, float]:
+def choose_length(base: History, split: Split, seed: int, quiet: bool = True) -> dict[str, float]:
     """The same for the exponent of the items' lengths, at the temperature of the recommender."""
 
     def score(value: float) -> float:
@@ -45,11 +47,17 @@ def choose_length(base: History, split: Split, seed: int) -> dict[str, float]:
             History(base.settings.model_copy(update={"length_exponent": value})), split, seed
         )
 
-    return outwards(LENGTHS, LENGTH, score)
+    with progress("choosing lengths of items", len(LENGTHS), quiet) as bar:
+        return outwards(LENGTHS, LENGTH, score, bar.advance)
 
 
-def outwards(values: tuple[float, ...], first: float, score: Callable[[float], float]) -> dict[str, float]:
-    """Scores by value: of the first, then of those on its better side until one is not better."""
+def outwards(
+    values: tuple[float, ...],
+    first: float,
+    score: Callable[[float], float],
+    tried: Callable[[int, str], None] = lambda count, value: None,
+) -> dict[str, float]:
+    """Scores by value: of the first, then of those on its better side until one is worse; `tried` hears of each."""
     scores: dict[float, float] = {}
 
     def at(index: int) -> float:
@@ -58,6 +66,7 @@ def outwards(values: tuple[float, ...], first: float, score: Callable[[float], f
         one = values[index]
         if one not in scores:
             scores[one] = score(one)
+            tried(1, f"{one:g}")
         return scores[one]
 
     here = values.index(first)
