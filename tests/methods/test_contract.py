@@ -53,7 +53,9 @@ def test_learns_and_holds_its_budget(method: str, base: str, tmp_path: Path) -> 
 
     ledger = record["memory"]["ledger"]
     state = sum(ledger[role] for role in ledger if role not in ("scratch", "rows", "graph"))
-    assert state < 12 * everything or not make_method(method).sparse_state, "dense state must be declared"
+    assert state < 12 * everything or not finished.prepared.method.sparse_state, (
+        "dense state must be declared"
+    )
     per_epoch = finished.prepared.context.steps_per_epoch
     assert record["cost"] == pytest.approx(
         sum(phase["steps"] for phase in record["epochs"]) / (12 * per_epoch)

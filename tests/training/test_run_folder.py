@@ -121,7 +121,10 @@ def test_early_stop_counts_only_once_patience_has_begun() -> None:
 
 
 def test_recipes_of_the_paper_keep_its_rate() -> None:
-    rates = {name: expand_recipe({"recipe": name})["recipe"].get("learning_rate") for name in RECIPES}
+    rates = {
+        name: expand_recipe({"base": "lightgcn", "recipe": name})["recipe"].get("learning_rate")
+        for name in RECIPES
+    }
     papers = {"paper-rate": 0.01, "paper": 0.01, "paper-yelp-lightgcn": 0.01}
     assert rates == {"default": None, "history": 0.02, **papers}
     assert Recipe().learning_rate == 0.08

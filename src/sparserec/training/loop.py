@@ -248,7 +248,10 @@ class Loop:
         return Validation(found.metrics[self.config.score_name], found.metrics, found.per_user, found.users)
 
     def _note_ledger(self) -> None:
-        """Keep the largest ledger of the phase: what a method holds may come and go."""
+        """Keep the largest ledger of the phase: what a method holds may come and go.
+
+        Where epochs end and nowhere else, so that a stop in between leaves no trace in the record.
+        """
         assert self.stepper is not None
         self.state.ledger = max(self.state.ledger, self.stepper.ledger(), key=total)
         self.state.counted = max(self.state.counted, self.stepper.table.counted_numbers())
@@ -293,7 +296,6 @@ class Loop:
         if table is not None:
             arrays |= with_prefix("table", put_state(self._table_path(), table.state(), table.shape))
             arrays |= {"width": np.array([table.shape.width])}
-            self._note_ledger()
         state = _identity(self.config) | {"loop": self.state.as_json()}
         write_once(self.folder / CHECKPOINT, arrays, state, self.processes)
         if self.processes.first:  # only now may what the old checkpoint named go
