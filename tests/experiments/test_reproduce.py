@@ -160,6 +160,14 @@ def test_recorded_rows_fill_cells_of_the_same_settings(tmp_path: Path) -> None:
     assert to_train(jobs, Place(tmp_path)) == []
 
 
+def test_of_equal_rows_the_one_that_counted_its_explorations_stands(tmp_path: Path) -> None:
+    config = RunConfig(data="gowalla", base="lightgcn")
+    for name, more in (("a", {}), ("b", {"explorations": 20}), ("c", {"explorations": 21})):
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(row_of(config, **more)) + "\n")
+    (found,) = read_recorded(tmp_path, tmp_path / "runs").values()
+    assert found.file.name == "b.jsonl"
+
+
 def test_identity_holds_what_decides_a_result() -> None:
     base = RunConfig(data="gowalla", base="lightgcn", method="dense")
     same = [{"open_test": False}, {"data": "gowalla-lightgcn"}, {"base_settings": {"layers": 3}}]

@@ -123,7 +123,8 @@ def config_of_row(row: dict[str, Any]) -> RunConfig:
 
 
 def read_recorded(results: Path, runs: Path) -> dict[str, Found]:
-    """Rows with an opened test set of all result files of a folder, by identity; of equal ones the first.
+    """Rows with an opened test set of all result files of a folder, by identity; of equal ones the first that counted
+    its explorations, else the first: the oldest rows did not count them.
 
     Run folders are where queue files put them: in a folder of `runs` named after the result file.
     """
@@ -133,8 +134,13 @@ def read_recorded(results: Path, runs: Path) -> dict[str, Found]:
             key = identity_of_row(row)
             if key is None:
                 continue
-            found.setdefault(key, Found(row, file, _folder(runs / file.stem, row)))
+            if key not in found or (not _counted(found[key].row) and _counted(row)):
+                found[key] = Found(row, file, _folder(runs / file.stem, row))
     return found
+
+
+def _counted(row: dict[str, Any]) -> bool:
+    return row.get("explorations") is not None
 
 
 def _folder(runs: Path, row: dict[str, Any]) -> Path | None:
