@@ -281,7 +281,9 @@ def test_two_cells_are_trained_and_reported(tmp_path: Path, monkeypatch: pytest.
 
 
 def test_a_missing_cell_is_shown_beside_its_published_value(tmp_path: Path) -> None:
-    shutil.copytree(RESULTS, tmp_path / "results", ignore=shutil.ignore_patterns("dynamics.jsonl"))
+    shutil.copytree(
+        RESULTS, tmp_path / "results", ignore=shutil.ignore_patterns("dynamics.jsonl", "reproduce.jsonl")
+    )
     told = reproduce(
         "headline", "--dry-run", "--no-time", "--folder", tmp_path, "--report", tmp_path / "paper.html"
     )

@@ -142,7 +142,7 @@ class Loop:
         self.state.seconds += time.perf_counter() - began
         save_table(self._phase_path(number), table)
         best = self.state.early.best_score
-        self._note_ledger()
+        self._note_sizes()
         state = self.state
         result = PhaseResult(
             phase.name, self._epoch(), best, phase.kept, state.ledger, state.counted, state.step
@@ -209,7 +209,7 @@ class Loop:
         state, epoch = self.state, now.epoch
         loss, state.loss_sum = state.loss_sum / ((now.step - 1) % now.steps_per_epoch + 1), 0.0
         last = ended or now.step == now.last_step
-        self._note_ledger()
+        self._note_sizes()
         event: dict[str, Any] = {
             "event": "epoch",
             "phase": phase.name,
@@ -247,14 +247,16 @@ class Loop:
             found = self.prepared.validate(table, also_at)
         return Validation(found.metrics[self.config.score_name], found.metrics, found.per_user, found.users)
 
-    def _note_ledger(self) -> None:
-        """Keep the largest ledger of the phase: what a method holds may come and go.
+    def _note_sizes(self) -> None:
+        """Keep the largest ledger and count of the phase, where epochs end: what a method holds may come and go."""
+        assert self.stepper is not None
+        self._note_ledger()
+        self.state.counted = max(self.state.counted, self.stepper.table.counted_numbers())
 
-        Where epochs end and nowhere else, so that a stop in between leaves no trace in the record.
-        """
+    def _note_ledger(self) -> None:
+        """Also where a training stops: a stepper knows the largest of its own steps only."""
         assert self.stepper is not None
         self.state.ledger = max(self.state.ledger, self.stepper.ledger(), key=total)
-        self.state.counted = max(self.state.counted, self.stepper.table.counted_numbers())
 
     def _last_step(self, phase: Phase) -> int:
         """Steps of a phase, fewer where the training that this one repeats ended it sooner."""
@@ -296,6 +298,7 @@ class Loop:
         if table is not None:
             arrays |= with_prefix("table", put_state(self._table_path(), table.state(), table.shape))
             arrays |= {"width": np.array([table.shape.width])}
+            self._note_ledger()
         state = _identity(self.config) | {"loop": self.state.as_json()}
         write_once(self.folder / CHECKPOINT, arrays, state, self.processes)
         if self.processes.first:  # only now may what the old checkpoint named go
