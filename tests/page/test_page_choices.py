@@ -39,7 +39,7 @@ def test_choices_last_over_a_reload_until_erased(visit: Start, page_file: Path) 
     assert seen.stored() == {key: kept}
     seen.page.click("#erase")
     seen.page.click("#erase-now")
-    seen.page.wait_for_function("localStorage.length === 0")  # the dialog tells of its close a moment later
+    seen.page.wait_for_function("() => localStorage.length === 0")  # the dialog tells of its close a moment later
     seen.settled()
     assert seen.stored() == {}
     assert seen.ids() == popular
@@ -59,6 +59,7 @@ def test_erasing_forgets_search_filter_and_undo(visit: Start, page_file: Path) -
     seen.search("cafe")
     seen.page.click("#erase")
     seen.page.click("#erase-now")
+    seen.page.wait_for_function("() => document.querySelectorAll('#liked li').length === 0")
     seen.settled()
     assert seen.ids() == popular
     assert seen.page.input_value("#search") == ""
@@ -107,6 +108,7 @@ def test_works_where_storage_is_blocked_or_full(visit: Start, page_file: Path) -
         assert "does not let the page keep anything" in seen.text("#kept")
         seen.page.click("#erase")
         seen.page.click("#erase-now")
+        seen.page.wait_for_function("() => document.querySelectorAll('#liked li').length === 0")
         seen.settled()
         assert seen.ids() == popular
 
