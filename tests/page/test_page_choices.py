@@ -39,7 +39,7 @@ def test_choices_last_over_a_reload_until_erased(visit: Start, page_file: Path) 
     assert seen.stored() == {key: kept}
     seen.page.click("#erase")
     seen.page.click("#erase-now")
-    seen.page.wait_for_function("() => localStorage.length === 0")  # the dialog tells of its close a moment later
+    seen.page.wait_for_function("() => localStorage.length === 0")  # the dialog closes a moment later
     seen.settled()
     assert seen.stored() == {}
     assert seen.ids() == popular
