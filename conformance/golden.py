@@ -17,6 +17,10 @@ from sparserec.device import EncodedTable, Model, ModelParts, encode_table, fake
 from sparserec.device.codecs import ENCODINGS
 
 MODES = ("items", "full", "personal")
+SPELLINGS: tuple[int | str, ...] = (
+    0, "0", "-0", "+0", "00", "0.0", "0e0", "", " 0", 7, "7", "07", "007", "+7", "7.0", " 7", "7 ", "-7", -7, "-8", -8,
+    "\u0667", "0x7", "1e1", "9007199254740993", "99999999999999999999",
+)  # fmt: skip
 CARD = {
     "producer": "sparserec conformance",
     "config_sha256": "0" * 64,
@@ -166,8 +170,11 @@ def _questions(model: Model) -> list[tuple[str, dict[str, Any]]]:
         questions += [("recommend", {"user": f"user {user}", "k": 7}) for user in users]
     if model.profile.mode == "personal":
         questions += [("recommend", {"k": 7}), ("recommend", {"user": "me", "k": 30, "exclude_seen": False})]
+    if model.metadata.get("ask") == "spellings":
+        questions += [("recommend", {"history": [spelt], "k": 3}) for spelt in SPELLINGS]
     if model.tags is not None:
-        questions.append(("recommend", {"history": some, "k": 10, "tags": ["tag2", "tag9"]}))
+        last = model.tags.names[len(model.tags.names) - 1]
+        questions.append(("recommend", {"history": some, "k": 10, "tags": ["tag2", last]}))
         questions.append(("catalogue", {}))
     return questions
 

@@ -6,13 +6,21 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from added import added_golden, added_malformed
 from golden import expected_results, golden_files, to_json
 from malformed import malformed_files
+from rules import rule_golden, rule_malformed
 
-VERSIONS = {"v1": (golden_files, malformed_files), "v1.1": (added_golden, added_malformed)}
+VERSIONS = {
+    "v1": (golden_files, malformed_files),
+    "v1.1": (
+        lambda: chain(added_golden(), rule_golden()),
+        lambda: chain(added_malformed(), rule_malformed()),
+    ),
+}
 
 
 def conformance_files(version: str) -> Iterator[tuple[str, bytes]]:

@@ -275,6 +275,48 @@ def rename(random: Random, parts: Parts, donor: Parts) -> None:
     parts.tensors[random.choice([*donor.tensors, "novel", ""])] = tensor
 
 
+def begin_alike(random: Random, parts: Parts, donor: Parts) -> None:
+    """A tensor nobody knows, with a name that begins like a known one or looks like a number."""
+    name, tensor = _pick(random, donor)
+    new = random.choice((f"{name}.x", f"{name}x", name.rpartition(".")[0] + ".x", "10", "2", "__proto__"))
+    parts.tensors.setdefault(new, tensor.copy())
+
+
+def inflate(random: Random, parts: Parts, donor: Parts) -> None:
+    """Many columns, long rows, many slices: what takes few bytes or none may be much in memory."""
+    dim = random.choice((65536, 65535, 32768, 4096))
+    try:
+        parts.set_model(dim=dim)
+    except (ValueError, TypeError, KeyError):
+        return
+    for name in [name for name in parts.tensors if name.endswith(".code")]:
+        _as_few_bits(random, parts, name.removesuffix(".code"))
+    for name, tensor in parts.tensors.items():
+        if name.endswith((".size.value", ".count.value")):
+            size = min(SIZES.get(tensor.dtype, 1), 4)
+            tensor.data = min(random.choice((0, 255, 4096, dim)), (1 << 8 * size) - 1).to_bytes(
+                size, "little"
+            )
+            tensor.shape = [1]
+        elif name.endswith(".slices"):
+            tensor.data = struct.pack("<2H", min(dim, 32768), random.choice((2, 256)))
+        elif name.endswith((".size.level", ".count.level", ".scale.level")) and random.random() < 0.5:
+            tensor.data, tensor.shape = b"", [0]
+
+
+def _as_few_bits(random: Random, parts: Parts, table: str) -> None:
+    """Rows of int8 or int4 made into rows of few-bit codes, which need not fit."""
+    for part in ("code", "scale", "mask", "index", "count"):
+        parts.tensors.pop(f"{table}.{part}", None)
+    parts.tensors[f"{table}.code.value"] = Tensor("I8", [2], b"\1\2")
+    parts.tensors[f"{table}.code.level"] = Tensor("U8", [4], bytes(4))
+    kind = random.choice(("size", "count", "none"))
+    parts.tensors |= {
+        f"{table}.{kind}.value": Tensor("U32", [1], bytes(4)),
+        f"{table}.{kind}.level": Tensor("U8", [0], b""),
+    }
+
+
 def transplant(random: Random, parts: Parts, donor: Parts) -> None:
     """Put in a tensor of another file."""
     name, tensor = _pick(random, donor)
@@ -444,6 +486,8 @@ PARTS_MUTATIONS: list[Callable[[Random, Parts, Parts], None]] = [
     resize,
     remove,
     rename,
+    begin_alike,
+    inflate,
     transplant,
     transplant_table,
     retype,

@@ -5,6 +5,8 @@ import {
   Misaligned, MissingTensor, NewerVersion, NotSrec, OffsetOutOfRange, OverlappingTensors, Truncated, UnknownDtype,
   WrongChecksum, WrongLength, WrongTensor,
 } from './errors.js'
+import { parseJson } from './json.js'
+import { roomOf } from './room.js'
 import { DIGEST_END, DIGEST_START } from './sha256.js'
 
 const MAX_HEADER = 1 << 20
@@ -30,6 +32,7 @@ const ELEMENT_BYTES = new Map([
  * @property {number} payloadStart
  * @property {Record<string, string>} metadata
  * @property {Map<string, Entry>} entries
+ * @property {import('./room.js').Room} room what its tables may still take in memory
  */
 
 /**
@@ -42,16 +45,14 @@ export function parseContainer(data) {
   const bytes = alignedBytes(data)
   const length = headerLength(bytes)
   const text = headerText(bytes.subarray(8, 8 + length))
-  const header = parseJson(text)
+  const header = parseHeader(text)
   if (!isObject(header)) throw new HeaderNotJson('the header is not a JSON object')
   const { __metadata__: rawMetadata, ...tensors } = header
   const metadata = checkMetadata(rawMetadata)
   const payloadSize = bytes.length - 8 - length
-  /** @type {Map<string, Entry>} */
-  const entries = new Map()
-  for (const name of Object.keys(tensors)) entries.set(name, checkEntry(name, tensors[name], payloadSize))
+  const entries = checkEntries(Object.entries(tensors), payloadSize)
   checkCoverage(entries, payloadSize)
-  return { bytes, payloadStart: 8 + length, metadata, entries }
+  return { bytes, payloadStart: 8 + length, metadata, entries, room: roomOf(bytes.length) }
 }
 
 /**
@@ -172,9 +173,9 @@ function headerText(raw) {
  * @param {string} text
  * @returns {unknown}
  */
-function parseJson(text) {
+function parseHeader(text) {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch (error) {
     throw new HeaderNotJson(`header: ${error instanceof Error ? error.message : error}`)
   }
@@ -200,27 +201,51 @@ function checkMetadata(metadata) {
 }
 
 /**
+ * One check after the other, each of all tensors: what is found does not depend on their order, which is not that of the file.
+ *
+ * @param {[string, any][]} tensors
+ * @param {number} payloadSize
+ * @returns {Map<string, Entry>}
+ */
+function checkEntries(tensors, payloadSize) {
+  for (const [name, value] of tensors) checkForm(name, value)
+  for (const [name, { dtype }] of tensors) {
+    if (!ELEMENT_BYTES.has(dtype)) throw new UnknownDtype(`tensor '${name}' has dtype '${dtype}'`)
+  }
+  for (const [name, { data_offsets: [, end] }] of tensors) {
+    if (end > payloadSize) throw new OffsetOutOfRange(`tensor '${name}' ends at ${end} of ${payloadSize} bytes`)
+  }
+  for (const [name, { dtype, shape, data_offsets: [begin, end] }] of tensors) {
+    if (end - begin !== shape.reduce((/** @type {number} */ product, /** @type {number} */ next) => product * next, elementBytes(dtype))) {
+      throw new WrongLength(`tensor '${name}': ${end - begin} bytes for shape [${shape.join(', ')}] of ${dtype}`)
+    }
+  }
+  for (const [name, { dtype, data_offsets: [begin] }] of tensors) {
+    const size = elementBytes(dtype)
+    if (begin % size) throw new Misaligned(`tensor '${name}' starts at ${begin}, not a multiple of ${size}`)
+  }
+  return new Map(tensors.map(([name, { dtype, shape, data_offsets: [begin, end] }]) => [name, { dtype, shape, begin, end }]))
+}
+
+/**
+ * @param {string} dtype a known one
+ * @returns {number}
+ */
+function elementBytes(dtype) {
+  return ELEMENT_BYTES.get(dtype) ?? 0
+}
+
+/**
  * @param {string} name
  * @param {any} value
- * @param {number} payloadSize
- * @returns {Entry}
  */
-function checkEntry(name, value, payloadSize) {
+function checkForm(name, value) {
   if (!isObject(value) || typeof value.dtype !== 'string') throw new BadTensorEntry(`tensor '${name}': no dtype`)
-  const { dtype, shape, data_offsets: offsets } = value
+  const { shape, data_offsets: offsets } = value
   const lists = Array.isArray(shape) && Array.isArray(offsets) && shape.length <= 8 && offsets.length === 2
   if (!lists || !shape.every(isCount) || !offsets.every(isCount)) {
     throw new BadTensorEntry(`tensor '${name}': shape or data_offsets are not lists of counts`)
   }
-  const size = ELEMENT_BYTES.get(dtype)
-  if (!size) throw new UnknownDtype(`tensor '${name}' has dtype '${dtype}'`)
-  const [begin, end] = offsets
-  if (end > payloadSize) throw new OffsetOutOfRange(`tensor '${name}' ends at ${end} of ${payloadSize} bytes`)
-  if (end - begin !== shape.reduce((product, next) => product * next, size)) {
-    throw new WrongLength(`tensor '${name}': ${end - begin} bytes for shape [${shape.join(', ')}] of ${dtype}`)
-  }
-  if (begin % size) throw new Misaligned(`tensor '${name}' starts at ${begin}, not a multiple of ${size}`)
-  return { dtype, shape, begin, end }
 }
 
 /**

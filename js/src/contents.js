@@ -10,9 +10,10 @@ import { readGraph } from './graph.js'
 import { readIds } from './ids.js'
 import { readMatrix } from './matrix.js'
 import { readObject, readProfile } from './profile.js'
+import { CLASS_BYTES, NODE_BYTES, takeRoom } from './room.js'
 import { readRows } from './rows.js'
 import { fullScorer, itemsScorer, neighboursScorer } from './scorers.js'
-import { readText } from './text.js'
+import { hasText, readText } from './text.js'
 
 /** @typedef {import('./codecs.js').Counts} Counts */
 /** @typedef {import('./container.js').Container} Container */
@@ -61,7 +62,7 @@ export function readParts(container) {
     popularity,
     seen,
     scorer: core.scorer,
-    titles: hasPrefix(container, 'item.title.') ? readText(container, 'item.title', profile.items) : null,
+    titles: hasText(container, 'item.title') ? readText(container, 'item.title', profile.items) : null,
     tags: readTags(container, profile.items),
     ids: readIds(container, 'item.id', profile.itemIds, profile.items),
     userIds: profile.userIds ? readIds(container, 'user.id', profile.userIds, profile.users) : null,
@@ -97,14 +98,17 @@ function readNeighbours(container, profile) {
 }
 
 /**
- * Levels may take no bytes, vectors in memory do: no file has more rows than bytes.
+ * Levels may take no bytes, vectors in memory do: no file has more rows than bytes, and few have as many.
  *
  * @param {Container} container
  * @param {Profile} profile
  */
-function checkRows({ bytes, payloadStart }, { mode, items, users }) {
+function checkRows({ bytes, payloadStart, entries, room }, { mode, items, users }) {
   const rows = items + (mode === 'full' ? users : 0)
   if (rows > bytes.length - payloadStart) throw new WrongCount(`${rows} rows cannot be in ${bytes.length - payloadStart} bytes`)
+  takeRoom(room, NODE_BYTES * rows, `scores and degrees of ${rows} rows`)
+  const graph = entries.get('graph.class')
+  if (mode === 'full' && graph) takeRoom(room, CLASS_BYTES * (graph.end - graph.begin), 'the graph')
 }
 
 /**
@@ -160,20 +164,10 @@ function readSeen(container, items) {
  * @returns {Tags | null}
  */
 function readTags(container, items) {
-  if (!hasPrefix(container, 'tag.') && !container.entries.has('item.tags')) return null
+  if (!hasText(container, 'tag') && !container.entries.has('item.tags')) return null
   const names = readText(container, 'tag', null)
   const width = Math.ceil(names.count / 8)
   const bits = /** @type {Uint8Array} */ (getTensor(container, 'item.tags', ['U8'], [items, width]).data)
   checkPadding('item.tags', bits, names.count)
   return { names, bits, width }
-}
-
-/**
- * @param {Container} container
- * @param {string} prefix
- * @returns {boolean}
- */
-function hasPrefix({ entries }, prefix) {
-  for (const name of entries.keys()) if (name.startsWith(prefix)) return true
-  return false
 }

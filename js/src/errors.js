@@ -43,6 +43,8 @@ export class MissingTensor extends FileError { name = 'MissingTensor' }
 export class WrongTensor extends FileError { name = 'WrongTensor' }
 /** The filter coefficients are not finite, too many or too large. */
 export class BadCoefficients extends FileError { name = 'BadCoefficients' }
+/** The file would take more than ten times its bytes in memory. */
+export class TooLarge extends FileError { name = 'TooLarge' }
 /** Something is stored in two ways at once: a table as bitmask and index, degrees as numbers and as levels. */
 export class AmbiguousEncoding extends FileError { name = 'AmbiguousEncoding' }
 /** A row scale or length is negative or not finite. */

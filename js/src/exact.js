@@ -3,6 +3,9 @@
  * So the loops elsewhere are free to add in whatever order is fast.
  */
 
+const FLOAT = new Float64Array(1)
+const WORDS = new Uint32Array(FLOAT.buffer)
+
 /**
  * Smallest power of two above a positive number, read off the bits of the float.
  *
@@ -10,13 +13,12 @@
  * @returns {number}
  */
 export function powerAbove(value) {
-  const float = new Float64Array([value])
-  const words = new Uint32Array(float.buffer)
-  const exponent = words[1] >>> 20
+  FLOAT[0] = value
+  const exponent = WORDS[1] >>> 20
   if (exponent === 0) return powerAbove(value * 2 ** 64) / 2 ** 64 // subnormal
-  words[0] = 0
-  words[1] = (exponent + 1) << 20
-  return float[0]
+  WORDS[0] = 0
+  WORDS[1] = (exponent + 1) << 20
+  return FLOAT[0]
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { isCount, isObject } from './container.js'
 import { BadGolden, SelfTestFailed } from './errors.js'
+import { parseJson } from './json.js'
 
 /** @typedef {import('./profile.js').Profile} Profile */
 
@@ -30,7 +31,7 @@ export function readGolden(metadata, profile) {
   if (!Object.hasOwn(metadata, 'golden')) return []
   let raw
   try {
-    raw = JSON.parse(metadata.golden)
+    raw = parseJson(metadata.golden)
   } catch (error) {
     throw new BadGolden(`__metadata__.golden: ${error instanceof Error ? error.message : error}`)
   }

@@ -136,12 +136,12 @@ function search(count, place, compare) {
 }
 
 /**
- * The integer that an id is or spells, or NaN.
+ * The integer that an id is or spells as integers are written, or NaN: not '+1', '01' or '-0'.
  *
  * @param {Identifier} id
  * @returns {number}
  */
 function asInteger(id) {
-  const number = Number(id)
+  const number = Number(id) + 0 // -0 is 0
   return Number.isSafeInteger(number) && String(number) === String(id) ? number : NaN
 }

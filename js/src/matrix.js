@@ -8,8 +8,9 @@ import { getTensor } from './container.js'
 import { AmbiguousEncoding, BadSlices } from './errors.js'
 import { bitsFor, snap } from './exact.js'
 import { readLevels } from './levels.js'
+import { takeEntries, takeRows } from './room.js'
 import { hasRows, readRows, readScaleLevels } from './rows.js'
-import { BLOCK_ROWS, tableDots, tableDotsFrom, tableDotsOf, tableLengths, tableRow, tableRowsum } from './table.js'
+import { BLOCK_ROWS, tableDots, tableDotsFrom, tableDotsOf, tableLengths, tableRow, tableRowsum, tableSumFrom } from './table.js'
 
 /** @typedef {import('./codecs.js').Table} Table */
 /** @typedef {import('./container.js').Container} Container */
@@ -61,6 +62,7 @@ function readPlain(container, name, rows, dim) {
  * @returns {Matrix}
  */
 function readCodes(container, name, rows, dim) {
+  takeRows(container.room, name, rows)
   if (container.entries.has(`${name}.code`) || hasRows(container, name)) {
     throw new AmbiguousEncoding(`table '${name}' is stored in two ways`)
   }
@@ -68,6 +70,7 @@ function readCodes(container, name, rows, dim) {
   if (slices < 1 || dim % slices || entries < 2 || entries > 256) {
     throw new BadSlices(`table '${name}' has ${slices} slices of ${dim} columns, with ${entries} entries each`)
   }
+  takeEntries(container.room, name, rows * slices)
   const scale = readScaleLevels(container, name, rows) ?? new Float32Array(rows).fill(1)
   const code = readLevels(container, `${name}.part`, rows * slices, entries)
   const book = readPlain(container, `${name}.book`, slices * entries, dim / slices)
@@ -90,8 +93,6 @@ function readCodes(container, name, rows, dim) {
 function codedMatrix({ slices, entries, scale, code, book }) {
   const width = book.dim
   const rows = scale.length
-  const all = Array.from({ length: slices * entries }, (_, entry) => entry)
-  const places = Array.from({ length: slices }, (_, slice) => all.slice(slice * entries, (slice + 1) * entries))
 
   /** @param {Float64Array} vector @returns {Float64Array} inner products with all codebook entries */
   const lookUps = vector => {
@@ -133,12 +134,17 @@ function codedMatrix({ slices, entries, scale, code, book }) {
         for (let entry = 0; entry < total.length; entry++) total[entry] += sum[entry]
       }
       const out = new Float64Array(slices * width)
-      places.forEach((own, slice) => out.set(tableRowsum(book, total.subarray(own[0], own[0] + entries), own), slice * width))
+      for (let slice = 0; slice < slices; slice++) {
+        const first = slice * entries
+        tableSumFrom(book, total.subarray(first, first + entries), first, out.subarray(slice * width, (slice + 1) * width))
+      }
       return out
     },
     row(row) {
       const out = new Float64Array(slices * width)
-      places.forEach((own, slice) => out.set(tableRow(book, own[code[slice * rows + row]]), slice * width))
+      for (let slice = 0; slice < slices; slice++) {
+        out.set(tableRow(book, slice * entries + code[slice * rows + row]), slice * width)
+      }
       return out.map(value => value * scale[row])
     },
     lengths() {

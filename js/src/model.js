@@ -3,14 +3,16 @@
 import { describeModel } from './card.js'
 import { checkDigest, parseContainer } from './container.js'
 import { BadQuery, UnknownItem, UnknownTag, UnknownUser } from './errors.js'
-import { compareGolden, LARGEST_WEIGHT } from './golden.js'
+import { compareGolden } from './golden.js'
 import { readParts } from './contents.js'
+import { checkLength, identifier, identifiers, weightList } from './question.js'
 import { topIndices } from './rank.js'
 import { fileDigest, plainFileDigest } from './sha256.js'
 import { textAt } from './text.js'
 
 /** @typedef {import('./ids.js').Identifier} Identifier */
 /** @typedef {import('./contents.js').Parts} Parts */
+/** @typedef {import('./question.js').Some} Some */
 /** @typedef {import('./scorers.js').History} History */
 /** @typedef {{id: Identifier, score: number, title: string | null}} Recommendation */
 /** @typedef {{id: Identifier, score: number, contributions: Recommendation[]}} Explanation */
@@ -20,13 +22,13 @@ import { textAt } from './text.js'
 /**
  * @typedef {object} Question
  * @property {Identifier} [user] a stored user; or give a history
- * @property {Identifier[]} [history] what someone liked; unknown items are ignored
- * @property {number[]} [weights] go with the history: negative for a dislike, smaller for what is long ago
+ * @property {Some | null} [history] what someone liked, or one such item; unknown items are ignored
+ * @property {Iterable<number> | null} [weights] go with the history: negative for a dislike, smaller for what is long ago
  * @property {number} [k] how many
- * @property {Iterable<Identifier>} [exclude] leave these out
- * @property {Iterable<Identifier> | null} [deny] and these
- * @property {Iterable<Identifier> | null} [allow] nothing but these
- * @property {Iterable<string> | null} [tags] only items that have one of these
+ * @property {Some} [exclude] leave these out
+ * @property {Some | null} [deny] and these
+ * @property {Some | null} [allow] nothing but these
+ * @property {Iterable<string> | string | null} [tags] only items that have one of these
  * @property {boolean} [excludeSeen] leave out the history, or what the stored user has seen
  */
 
@@ -80,9 +82,9 @@ export class Model {
    * @returns {Recommendation[]}
    */
   recommend({ user, history, weights, k = 20, exclude = [], deny, allow, tags, excludeSeen = true } = {}) {
-    checkSize(k)
+    checkLength(k)
     const { scores, seen } = this.#answer(user, history, weights)
-    const allowed = this.#allowed([...exclude, ...deny ?? []], allow, tags)
+    const allowed = this.#allowed([...identifiers(exclude), ...identifiers(deny)], allow, tags)
     if (excludeSeen) for (let j = 0; j < seen.length; j++) allowed[seen[j]] = 0
     return topIndices(scores, k, allowed).map(index => this.#recommendation(index, scores[index]))
   }
@@ -90,7 +92,7 @@ export class Model {
   /**
    * Why an item gets its score for a history: the contributions, in the order of the history, add up to it.
    *
-   * @param {{history: Identifier[], item: Identifier, weights?: number[]}} question
+   * @param {{history: Some, item: Identifier, weights?: Iterable<number> | null}} question
    * @returns {Explanation}
    */
   explain({ history, item, weights }) {
@@ -113,7 +115,7 @@ export class Model {
    * @returns {Recommendation[]}
    */
   similar({ item, k = 20 }) {
-    checkSize(k)
+    checkLength(k)
     const index = this.#item(item)
     const scores = this.#parts.scorer.similarities(index)
     const allowed = new Uint8Array(scores.length).fill(1)
@@ -165,7 +167,7 @@ export class Model {
    * @returns {Item | null} null where the file has no such item
    */
   item(id) {
-    const index = this.#parts.ids.find(id)
+    const index = this.#parts.ids.find(identifier(id))
     return index < 0 ? null : this.#described(index)
   }
 
@@ -175,7 +177,7 @@ export class Model {
    * @returns {string[]}
    */
   tags() {
-    return [...this.#tagNames]
+    return [...new Set(this.#tagNames)]
   }
 
   /**
@@ -190,16 +192,17 @@ export class Model {
 
   /**
    * @param {Identifier | undefined} user
-   * @param {Identifier[] | undefined} history
-   * @param {number[] | undefined} weights
+   * @param {Some | null | undefined} history
+   * @param {Iterable<number> | null | undefined} weights
    * @returns {Answer}
    */
   #answer(user, history, weights) {
     const noUser = user === undefined || user === null
-    if (!noUser && history) throw new BadQuery('give a user or a history, not both')
+    const noHistory = history === undefined || history === null
+    if (!noUser && !noHistory) throw new BadQuery('give a user or a history, not both')
     if (!noUser) return this.#ofUser(this.#user(user))
-    if (!history && this.#parts.profile.mode === 'personal') return this.#ofUser(0)
-    return this.#ofHistory(...this.#known(history ?? [], weights))
+    if (noHistory && this.#parts.profile.mode === 'personal') return this.#ofUser(0)
+    return this.#ofHistory(...this.#known(history, weights))
   }
 
   /**
@@ -239,31 +242,28 @@ export class Model {
   /**
    * The items of a history that the file knows, and their weights.
    *
-   * @param {Identifier[]} history
-   * @param {number[] | undefined} weights
+   * @param {Some | null | undefined} history
+   * @param {Iterable<number> | null | undefined} weights
    * @returns {[number[], number[]]}
    */
   #known(history, weights) {
-    const given = weights ?? history.map(() => 1)
-    if (given.length !== history.length || !given.every(weight => Math.abs(weight) <= LARGEST_WEIGHT)) {
-      throw new BadQuery(`${history.length} items in the history need as many weights of at most ${LARGEST_WEIGHT}`)
-    }
-    const found = history.map(id => this.#parts.ids.find(id))
+    const found = identifiers(history).map(id => this.#parts.ids.find(id))
+    const given = weightList(weights, found.length)
     return [found.filter(index => index >= 0), given.filter((_, j) => found[j] >= 0)]
   }
 
   /**
    * @param {Identifier[]} hidden
-   * @param {Iterable<Identifier> | null | undefined} allow
-   * @param {Iterable<string> | null | undefined} tags
+   * @param {Some | null | undefined} allow
+   * @param {Iterable<string> | string | null | undefined} tags
    * @returns {Uint8Array} 1 for the items that may be in the answer
    */
   #allowed(hidden, allow, tags) {
     const { ids, profile } = this.#parts
-    const allowed = tags ? this.#tagged(tags) : new Uint8Array(profile.items).fill(1)
-    if (allow) {
+    const allowed = tags === undefined || tags === null ? new Uint8Array(profile.items).fill(1) : this.#tagged(identifiers(tags))
+    if (allow !== undefined && allow !== null) {
       const listed = new Uint8Array(profile.items)
-      for (const id of allow) listed[ids.find(id)] = 1 // -1 sets nothing
+      for (const id of identifiers(allow)) listed[ids.find(id)] = 1 // -1 sets nothing
       for (let index = 0; index < allowed.length; index++) allowed[index] &= listed[index]
     }
     for (const id of hidden) allowed[ids.find(id)] = 0
@@ -271,16 +271,17 @@ export class Model {
   }
 
   /**
-   * @param {Iterable<string>} wanted
+   * @param {Identifier[]} wanted
    * @returns {Uint8Array} 1 for the items that have at least one of the tags
    */
   #tagged(wanted) {
     const { profile, tags } = this.#parts
     const some = new Uint8Array(profile.items)
     for (const name of wanted) {
-      const tag = this.#tagNames.indexOf(name)
-      if (!tags || tag < 0) throw new UnknownTag(`no tag '${name}' in this file`)
-      for (let index = 0; index < some.length; index++) some[index] |= tagBit(tags, index, tag)
+      if (!tags || !this.#tagNames.includes(String(name))) throw new UnknownTag(`no tag '${name}' in this file`)
+      this.#tagNames.forEach((own, tag) => { // a name that stands twice is one tag
+        if (own === String(name)) for (let index = 0; index < some.length; index++) some[index] |= tagBit(tags, index, tag)
+      })
     }
     return some
   }
@@ -290,7 +291,7 @@ export class Model {
    * @returns {number}
    */
   #item(item) {
-    const index = this.#parts.ids.find(item)
+    const index = this.#parts.ids.find(identifier(item))
     if (index < 0) throw new UnknownItem(`no item '${item}' in this file`)
     return index
   }
@@ -302,7 +303,7 @@ export class Model {
   #user(user) {
     const { profile, userIds } = this.#parts
     if (profile.mode === 'personal' && profile.userId !== null && String(user) === String(profile.userId)) return 0
-    const index = userIds ? userIds.find(user) : -1
+    const index = userIds ? userIds.find(identifier(user)) : -1
     if (index < 0) {
       throw new UnknownUser(`no user '${user}' in this file of mode '${profile.mode}': give a history instead`)
     }
@@ -318,7 +319,7 @@ export class Model {
     return {
       id: ids.at(index),
       title: titles && textAt(titles, index),
-      tags: tags ? this.#tagNames.filter((_, tag) => tagBit(tags, index, tag)) : [],
+      tags: tags ? [...new Set(this.#tagNames.filter((_, tag) => tagBit(tags, index, tag)))] : [],
       popularity: popularity[index],
     }
   }
@@ -360,9 +361,4 @@ function distinctItems(items, weights) {
  */
 function tagBit({ bits, width }, index, tag) {
   return (bits[index * width + (tag >> 3)] >> (tag & 7)) & 1
-}
-
-/** @param {number} k */
-function checkSize(k) {
-  if (!Number.isInteger(k) || k < 1) throw new BadQuery(`k is ${k}, expected a positive integer`)
 }

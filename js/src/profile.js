@@ -2,6 +2,7 @@
 
 import { isCount, isObject } from './container.js'
 import { BadMetadata } from './errors.js'
+import { parseJson } from './json.js'
 
 const MODES = ['items', 'full', 'personal', 'neighbours']
 const ID_KINDS = ['range', 'int', 'string']
@@ -74,7 +75,7 @@ export function readObject(metadata, key) {
   if (!Object.hasOwn(metadata, key)) throw new BadMetadata(`__metadata__.${key} is missing`)
   let value
   try {
-    value = JSON.parse(metadata[key])
+    value = parseJson(metadata[key])
   } catch (error) {
     throw new BadMetadata(`__metadata__.${key}: ${error instanceof Error ? error.message : error}`)
   }

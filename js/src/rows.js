@@ -6,6 +6,7 @@
 import { getTensor } from './container.js'
 import { AmbiguousEncoding, BadScale, CodeOutOfRange, IndexOutOfRange, NonzeroPadding, WrongCount } from './errors.js'
 import { readLevels, readValues } from './levels.js'
+import { takeEntries, takeRows } from './room.js'
 
 /** @typedef {import('./codecs.js').Counts} Counts */
 /** @typedef {import('./codecs.js').Table} Table */
@@ -37,21 +38,21 @@ export function readRows(container, name, rows, dim) {
   const { entries } = container
   const gaps = entries.has(`${name}.count.value`)
   const prefix = entries.has(`${name}.size.value`)
+  takeRows(container.room, name, rows)
   if (entries.has(`${name}.code`) || (gaps && prefix)) throw new AmbiguousEncoding(`table '${name}' is stored in two ways`)
   const values = /** @type {Int8Array} */ (readValues(container, `${name}.code`, ['I8'], 2).data)
   if (values.includes(-128)) throw new CodeOutOfRange(`table '${name}' holds the code -128`)
   const scale = readScaleLevels(container, name, rows)
   const size = gaps ? readSizes(container, `${name}.count`, rows, Math.min(dim, MOST_ENTRIES))
     : prefix ? readSizes(container, `${name}.size`, rows, dim) : () => dim
-  const start = new Uint32Array(rows + 1)
   let total = 0
-  for (let row = 0; row < rows; row++) {
-    total += size(row)
-    start[row + 1] = total
-  }
+  for (let row = 0; row < rows; row++) total += size(row)
+  takeEntries(container.room, name, total, gaps || prefix ? dim : undefined)
+  const start = new Uint32Array(rows + 1)
+  for (let row = 0; row < rows; row++) start[row + 1] = start[row] + size(row)
   let column = gaps ? readGaps(container, name, start, total, dim) : null
   const levels = readLevels(container, `${name}.code`, total, values.length)
-  const code = new Int8Array(total)
+  const code = levels.buffer === container.bytes.buffer ? new Int8Array(total) : new Int8Array(levels.buffer) // in place
   for (let entry = 0; entry < total; entry++) code[entry] = values[levels[entry]]
   if (prefix) {
     column = columnArray(dim, total)
@@ -141,7 +142,6 @@ function readGaps(container, name, start, total, dim) {
     throw new WrongCount(`'${name}.gap.high' has ${ones} gaps or bytes to spare, the rows have ${total} entries`)
   }
   const column = columnArray(dim, total)
-  const next = new Int32Array(start.length - 1)
   let active = longerThan(0, start)
   let unary = high[0] // what is left of the current byte of quotients
   let unaryAt = 0
@@ -154,8 +154,10 @@ function readGaps(container, name, start, total, dim) {
     let far = false
     for (let j = 0; j < active.length; j++) {
       const row = active[j]
-      const left = dim - next[row]
-      const entriesLeft = start[row + 1] - start[row] - step
+      const entry = start[row] + step
+      const next = step ? column[entry - 1] + 1 : 0
+      const left = dim - next
+      const entriesLeft = start[row + 1] - entry
       const width = 31 - Math.clz32((3 * left / (4 * entriesLeft)) | 1)
       while (!unary) unary = high[++unaryAt]
       const bit = 8 * unaryAt + 31 - Math.clz32(unary & -unary)
@@ -167,8 +169,7 @@ function readGaps(container, name, start, total, dim) {
       used += width
       last = bit
       if (gap > left - entriesLeft) far = true
-      column[start[row] + step] = next[row] + gap
-      next[row] += gap + 1
+      column[entry] = next + gap
     }
     if (used > 8 * low.length) throw new WrongCount(`'${name}.gap.low' has ${low.length} bytes, too few for its entries`)
     if (far) throw new IndexOutOfRange(`table '${name}': a gap leaves no room for the rest of its row`)
@@ -184,11 +185,11 @@ function readGaps(container, name, start, total, dim) {
 /**
  * @param {number} size
  * @param {Uint32Array} start
- * @param {Uint32Array} [rows] all if not given
+ * @param {Uint32Array} [rows] all if not given; overwritten
  * @returns {Uint32Array} those that have more entries
  */
 function longerThan(size, start, rows) {
-  const found = new Uint32Array(rows ? rows.length : start.length - 1)
+  const found = rows ?? new Uint32Array(start.length - 1)
   let count = 0
   for (let j = 0; j < found.length; j++) {
     const row = rows ? rows[j] : j

@@ -88,6 +88,19 @@ export function tableRowsum(table, weights, rows) {
 }
 
 /**
+ * Weighted sum of as many rows as there are weights, at most BLOCK_ROWS, from one on.
+ *
+ * @param {Table} table
+ * @param {Float64Array} weights
+ * @param {number} first
+ * @param {Float64Array} out filled in
+ */
+export function tableSumFrom(table, weights, first, out) {
+  const scaled = weights.map((weight, j) => weight * table.scale[first + j])
+  if (snap(scaled, 33)) out.set(blockSum(table, scaled, first, undefined))
+}
+
+/**
  * One row as a dense vector.
  *
  * @param {Table} table

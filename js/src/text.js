@@ -7,6 +7,17 @@ import { BadText, BadTextOffsets } from './errors.js'
 /** @typedef {{count: number, offset: Uint32Array, text: Uint8Array, decoder: TextDecoder}} TextTable */
 
 /**
+ * Whether any tensor of a text table is there.
+ *
+ * @param {Container} container
+ * @param {string} name
+ * @returns {boolean}
+ */
+export function hasText({ entries }, name) {
+  return entries.has(`${name}.offset`) || entries.has(`${name}.text`)
+}
+
+/**
  * Check a text table of `count` strings (any number if null).
  *
  * @param {Container} container

@@ -70,9 +70,32 @@ test('questions that make no sense have their own errors', () => {
   assert.throws(() => model.recommend({ history: ['a'], weights: [] }), { name: 'BadQuery' })
   for (const weight of [NaN, Infinity, 1e7]) assert.throws(() => model.recommend({ history: ['a'], weights: [weight] }), { name: 'BadQuery' })
   for (const k of [0, -1, 1.5, NaN]) assert.throws(() => model.recommend({ history: ['a'], k }), { name: 'BadQuery' })
+  for (const k of /** @type {any[]} */ ([0, -1, 2.5, '3', null, {}])) {
+    assert.throws(() => model.similar({ item: 'a', k }), { name: 'BadQuery' })
+  }
+  for (const weights of /** @type {any[]} */ ([['a'], ['1'], [null], 1, 'a', [[1]]])) {
+    assert.throws(() => model.recommend({ history: ['a'], weights }), { name: 'BadQuery' })
+  }
+  for (const wrong of /** @type {any[]} */ ([[['a', 'b']], [1.5], [null], {}, true, [undefined], Object.create(null)])) {
+    assert.throws(() => model.recommend({ history: wrong }), { name: 'BadQuery' })
+    assert.throws(() => model.recommend({ history: ['a'], deny: wrong }), { name: 'BadQuery' })
+    assert.throws(() => model.similar({ item: wrong }), { name: 'BadQuery' })
+  }
   assert.throws(() => model.recommend({ tags: ['new'] }), { name: 'UnknownTag' })
   assert.throws(() => model.similar({ item: 'nothing' }), { name: 'UnknownItem' })
   assert.throws(() => model.explain({ history: ['a'], item: '\ud800' }), { name: 'UnknownItem' })
+})
+
+test('one id alone is one id, not its letters, and ids may come in anything that can be gone through', () => {
+  const model = loadSync(fourItems(textTensors('item.id', ['a', 'ab', 'b', '😀'])))
+  const listed = model.recommend({ history: ['ab'], k: 3 })
+  assert.notDeepEqual(listed, model.recommend({ history: ['a', 'b'], k: 3 }))
+  for (const history of ['ab', new Set(['ab']), ['ab'].values()]) assert.deepEqual(model.recommend({ history, k: 3 }), listed)
+  assert.deepEqual(idsOf(model.recommend({ history: 'ab', deny: 'a', k: 4 })).includes('a'), false)
+  assert.deepEqual(idsOf(model.recommend({ history: 'ab', allow: 'b', k: 4 })), ['b'])
+  assert.deepEqual(model.explain({ history: 'ab', item: 'b' }), model.explain({ history: ['ab'], item: 'b' }))
+  const counted = loadSync(fourItems({}, { item_ids: 'range' }))
+  assert.deepEqual(counted.recommend({ history: 0, k: 2 }), counted.recommend({ history: Int32Array.of(0), k: 2 }))
 })
 
 test('titles and tags', () => {
@@ -107,7 +130,7 @@ test('integer ids: found as numbers and as text, in any order, 64 bits wide', ()
   for (const id of ids) {
     for (const form of [id, String(id)]) assert.deepEqual(model.explain({ history: [form], item: -5 }).contributions.map(part => part.id), [id])
   }
-  for (const id of [6, '07', '7.0', 'x', 1.5, '']) assert.deepEqual(idsOf(model.recommend({ history: [id], k: 1 })), [7])
+  for (const id of [6, '07', '7.0', 'x', '-0', '']) assert.deepEqual(idsOf(model.recommend({ history: [id], k: 1 })), [7])
 })
 
 test('a personal file answers without being asked for whom', () => {

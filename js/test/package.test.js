@@ -30,7 +30,7 @@ test('the package holds the sources and nothing else', context => {
   const paths = files.map((/** @type {{path: string}} */ file) => file.path).sort()
   const sources = ['index.js', 'node.js', ...MODULES.map(name => `src/${name}`)]
   const types = sources.map(name => `types/${name.replace(/js$/, 'd.ts')}`)
-  assert.deepEqual(paths, ['README.md', 'package.json', ...sources, ...types].sort())
+  assert.deepEqual(paths, ['LICENSE', 'README.md', 'package.json', ...sources, ...types].sort())
 })
 
 test('no dependencies, exact versions of the tools, nothing run on installation', () => {
@@ -123,5 +123,5 @@ test('lint', context => {
 test('small', () => {
   const code = MODULES.map(name => text(`src/${name}`).replace(/\/\*\*.*?\*\//gs, '').replace(/^\s+/gm, '')).join('')
   const compressed = gzipSync(code, { level: 9 }).length
-  assert.ok(compressed < 20_000, `${compressed} bytes without comments, compressed`)
+  assert.ok(compressed < 21_000, `${compressed} bytes without comments, compressed`)
 })

@@ -11,6 +11,7 @@
  * @property {number} payloadStart
  * @property {Record<string, string>} metadata
  * @property {Map<string, Entry>} entries
+ * @property {import('./room.js').Room} room what its tables may still take in memory
  */
 /**
  * Check everything about a file but its checksum; the order of the checks is that of docs/format.md.
@@ -72,4 +73,8 @@ export type Container = {
     payloadStart: number;
     metadata: Record<string, string>;
     entries: Map<string, Entry>;
+    /**
+     * what its tables may still take in memory
+     */
+    room: import("./room.js").Room;
 };

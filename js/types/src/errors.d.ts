@@ -62,6 +62,9 @@ export class WrongTensor extends FileError {
 /** The filter coefficients are not finite, too many or too large. */
 export class BadCoefficients extends FileError {
 }
+/** The file would take more than ten times its bytes in memory. */
+export class TooLarge extends FileError {
+}
 /** Something is stored in two ways at once: a table as bitmask and index, degrees as numbers and as levels. */
 export class AmbiguousEncoding extends FileError {
 }

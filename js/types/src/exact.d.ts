@@ -1,8 +1,4 @@
 /**
- * Sums that come out the same in every language: operands are rounded to a grid on which float64 addition is exact.
- * So the loops elsewhere are free to add in whatever order is fast.
- */
-/**
  * Smallest power of two above a positive number, read off the bits of the float.
  *
  * @param {number} value

@@ -1,5 +1,6 @@
 /** @typedef {import('./ids.js').Identifier} Identifier */
 /** @typedef {import('./contents.js').Parts} Parts */
+/** @typedef {import('./question.js').Some} Some */
 /** @typedef {import('./scorers.js').History} History */
 /** @typedef {{id: Identifier, score: number, title: string | null}} Recommendation */
 /** @typedef {{id: Identifier, score: number, contributions: Recommendation[]}} Explanation */
@@ -8,13 +9,13 @@
 /**
  * @typedef {object} Question
  * @property {Identifier} [user] a stored user; or give a history
- * @property {Identifier[]} [history] what someone liked; unknown items are ignored
- * @property {number[]} [weights] go with the history: negative for a dislike, smaller for what is long ago
+ * @property {Some | null} [history] what someone liked, or one such item; unknown items are ignored
+ * @property {Iterable<number> | null} [weights] go with the history: negative for a dislike, smaller for what is long ago
  * @property {number} [k] how many
- * @property {Iterable<Identifier>} [exclude] leave these out
- * @property {Iterable<Identifier> | null} [deny] and these
- * @property {Iterable<Identifier> | null} [allow] nothing but these
- * @property {Iterable<string> | null} [tags] only items that have one of these
+ * @property {Some} [exclude] leave these out
+ * @property {Some | null} [deny] and these
+ * @property {Some | null} [allow] nothing but these
+ * @property {Iterable<string> | string | null} [tags] only items that have one of these
  * @property {boolean} [excludeSeen] leave out the history, or what the stored user has seen
  */
 /**
@@ -47,13 +48,13 @@ export class Model {
     /**
      * Why an item gets its score for a history: the contributions, in the order of the history, add up to it.
      *
-     * @param {{history: Identifier[], item: Identifier, weights?: number[]}} question
+     * @param {{history: Some, item: Identifier, weights?: Iterable<number> | null}} question
      * @returns {Explanation}
      */
     explain({ history, item, weights }: {
-        history: Identifier[];
+        history: Some;
         item: Identifier;
-        weights?: number[];
+        weights?: Iterable<number> | null;
     }): Explanation;
     /**
      * The items whose final vectors lie closest to that of an item.
@@ -106,6 +107,7 @@ export class Model {
 }
 export type Identifier = import("./ids.js").Identifier;
 export type Parts = import("./contents.js").Parts;
+export type Some = import("./question.js").Some;
 export type History = import("./scorers.js").History;
 export type Recommendation = {
     id: Identifier;
@@ -136,13 +138,13 @@ export type Question = {
      */
     user?: import("./ids.js").Identifier | undefined;
     /**
-     * what someone liked; unknown items are ignored
+     * what someone liked, or one such item; unknown items are ignored
      */
-    history?: import("./ids.js").Identifier[] | undefined;
+    history?: import("./question.js").Some | null | undefined;
     /**
      * go with the history: negative for a dislike, smaller for what is long ago
      */
-    weights?: number[] | undefined;
+    weights?: Iterable<number> | null | undefined;
     /**
      * how many
      */
@@ -150,19 +152,19 @@ export type Question = {
     /**
      * leave these out
      */
-    exclude?: Iterable<import("./ids.js").Identifier> | undefined;
+    exclude?: import("./question.js").Some | undefined;
     /**
      * and these
      */
-    deny?: Iterable<import("./ids.js").Identifier> | null | undefined;
+    deny?: import("./question.js").Some | null | undefined;
     /**
      * nothing but these
      */
-    allow?: Iterable<import("./ids.js").Identifier> | null | undefined;
+    allow?: import("./question.js").Some | null | undefined;
     /**
      * only items that have one of these
      */
-    tags?: Iterable<string> | null | undefined;
+    tags?: string | Iterable<string> | null | undefined;
     /**
      * leave out the history, or what the stored user has seen
      */

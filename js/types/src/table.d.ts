@@ -34,6 +34,15 @@ export function tableDotsFrom(table: Table, vector: Float64Array, first: number,
  */
 export function tableRowsum(table: Table, weights: ArrayLike<number>, rows?: number[]): Float64Array;
 /**
+ * Weighted sum of as many rows as there are weights, at most BLOCK_ROWS, from one on.
+ *
+ * @param {Table} table
+ * @param {Float64Array} weights
+ * @param {number} first
+ * @param {Float64Array} out filled in
+ */
+export function tableSumFrom(table: Table, weights: Float64Array, first: number, out: Float64Array): void;
+/**
  * One row as a dense vector.
  *
  * @param {Table} table

@@ -1,6 +1,14 @@
 /** @typedef {import('./container.js').Container} Container */
 /** @typedef {{count: number, offset: Uint32Array, text: Uint8Array, decoder: TextDecoder}} TextTable */
 /**
+ * Whether any tensor of a text table is there.
+ *
+ * @param {Container} container
+ * @param {string} name
+ * @returns {boolean}
+ */
+export function hasText({ entries }: Container, name: string): boolean;
+/**
  * Check a text table of `count` strings (any number if null).
  *
  * @param {Container} container
