@@ -1,0 +1,200 @@
+"""The report's details, from entries to cells of text: what each kind of grid shows of settings that have results."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from reproduction.entries import Entry, gather
+from reproduction.grid import Grid
+from reproduction.jobs import Job
+from reproduction.layout import Section, Table
+from reproduction.published import source_of
+from reproduction.quality_table import NOTHING, not_there, quality_table, shown_spread
+from sparserec.runs import METRIC
+from sparserec.units import show_bytes
+
+Setting = tuple[str, str, float]
+
+
+def section_of(grid: Grid, jobs: Sequence[Job]) -> Section:
+    """The tables of a grid; empty where nothing of it is trained."""
+    make = {
+        "comparison": _comparisons,
+        "lengths": _lengths,
+        "curve": _curves,
+        "sizes": _sizes,
+        "memory": _memory,
+        "curves": _validity,
+    }[grid.kind]
+    tables = make(grid, jobs)
+    if not tables:
+        return Section(grid.name, grid.title)
+    text = [grid.question]
+    if grid.published is not None:
+        text.append(f"Published: {source_of(grid.published)}.")
+    return Section(grid.name, grid.title, text, tables)
+
+
+def settings_in(grid: Grid, jobs: Iterable[Job]) -> list[Setting]:
+    """Data set, base and density of all cells, each once, in the order of the grid's blocks."""
+    cells = sorted(
+        (cell for job in jobs for cell in job.cells if cell.grid == grid.name),
+        key=lambda cell: -cell.priority,
+    )
+    return list(dict.fromkeys(cell.setting for cell in cells))
+
+
+def settings_without(grid: Grid, jobs: Sequence[Job]) -> list[Setting]:
+    """Settings of which nothing is trained."""
+    return [
+        setting
+        for setting in settings_in(grid, jobs)
+        if not any(entry.found for entry in gather(jobs, grid, setting))
+    ]
+
+
+def shown(setting: Setting) -> str:
+    """A setting in words."""
+    data, base, density = setting
+    return f"{data}, {base}, density {density:g}"
+
+
+def _comparisons(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
+    tables = (quality_table(shown(one), gather(jobs, grid, one)) for one in settings_in(grid, jobs))
+    return [table for table in tables if table is not None]
+
+
+def _lengths(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
+    cases = dict.fromkeys(
+        (cell.setting, cell.case) for job in jobs for cell in job.cells if cell.grid == grid.name
+    )
+    tables = (
+        quality_table(f"{shown(setting)}, {case}", gather(jobs, grid, setting, case))
+        for setting, case in cases
+    )
+    return [table for table in tables if table is not None]
+
+
+def _curves(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
+    columns = ["case", "Recall@20", "NDCG@20", "explored", "formula / dense table", "ledger", "peak (train)"]
+    tables = []
+    for setting in settings_in(grid, jobs):
+        entries = entries_by_case(grid, jobs, setting)
+        lines = [_curve_line(case, entry) for case, entry in entries.items() if entry.found]
+        missing = [case for case, entry in entries.items() if not entry.found]
+        notes = [f"Not trained: {', '.join(missing)}."] if missing else []
+        tables += [Table(shown(setting), columns, lines, notes)] if lines else []
+    return tables
+
+
+def entries_by_case(grid: Grid, jobs: Sequence[Job], setting: Setting) -> dict[str, Entry]:
+    """The entry of each case of a figure, in the order of the grid."""
+    cases = dict.fromkeys(
+        label for block in grid.blocks for label in (case.get("label") for case in block.case)
+    )
+    found = {}
+    for case in cases:
+        entries = gather(jobs, grid, setting, case)
+        if entries:
+            found[str(case)] = entries[0]
+    return found
+
+
+def _curve_line(case: str, entry: Entry) -> list[str]:
+    count = entry.explorations
+    return [
+        case if entry.is_sparserec else f"{case} ({entry.label})",
+        shown_spread(entry, "recall@20"),
+        shown_spread(entry, METRIC),
+        NOTHING if count is None else str(count),
+        f"{formula_share(entry):.3f}",
+        *_memory_cells(entry)[1:],
+    ]
+
+
+def formula_share(entry: Entry) -> float:
+    """Numbers held by the paper's count, in units of the dense table."""
+    assert entry.first is not None
+    row = entry.first.row
+    rows = row["data"]["users"] + row["data"]["items"]
+    return row["memory"]["formula"] / (4.0 * rows * row["config"]["dim"])
+
+
+def _sizes(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
+    names = ("pearson_users", "pearson_items", "spearman_users", "spearman_items")
+    columns = [
+        "growth",
+        *(name.capitalize().replace("_", ", ") for name in names),
+        "NDCG@20",
+        "explored",
+    ]
+
+    def line(entry: Entry) -> list[str]:
+        assert entry.first is not None
+        mask = entry.first.row["mask"]
+        shares = [f"{mask[name]:.2f}" for name in names]
+        return [entry.label, *shares, shown_spread(entry, METRIC), str(entry.explorations)]
+
+    return _by_entry(grid, jobs, columns, line)
+
+
+def _memory(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
+    columns = ["method", "formula", "ledger", "peak (train)"]
+    return _by_entry(grid, jobs, columns, lambda entry: [entry.label, *_memory_cells(entry)])
+
+
+def _by_entry(
+    grid: Grid, jobs: Sequence[Job], columns: list[str], line: Callable[[Entry], list[str]]
+) -> list[Table]:
+    """A table for every setting, a line for every entry that has a result."""
+    tables = []
+    for setting in settings_in(grid, jobs):
+        entries = gather(jobs, grid, setting)
+        lines = [line(entry) for entry in entries if entry.found]
+        tables += [Table(shown(setting), columns, lines, not_there(entries))] if lines else []
+    return tables
+
+
+def memory_bytes(entry: Entry) -> tuple[int, int, int]:
+    """Bytes by the paper's count, by the ledger, and measured above the start."""
+    assert entry.first is not None
+    memory = entry.first.row["memory"]
+    return memory["formula"], sum(memory["ledger"].values()), memory["peak"]["train"]
+
+
+def _memory_cells(entry: Entry) -> list[str]:
+    return [show_bytes(size) for size in memory_bytes(entry)]
+
+
+def _validity(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
+    columns = ["test epoch", "Recall@20", "published", "ratio", "NDCG@20", "published", "ratio"]
+    tables = []
+    for setting in settings_in(grid, jobs):
+        for entry in gather(jobs, grid, setting):
+            title = f"{entry.cell.data}, {entry.cell.base}, dense, {entry.cell.case}"
+            tables += [Table(title, columns, _validity_lines(entry))] if entry.found else []
+    return tables
+
+
+def _validity_lines(entry: Entry) -> list[list[str]]:
+    assert entry.first is not None
+    published = entry.published
+    known = (published.recall, published.ndcg) if published else (None, None)
+    curve = [
+        (str(event["epoch"]), event["test_curve"])
+        for event in entry.first.events()
+        if event.get("test_curve")
+    ]
+    curve.append(("at the end", entry.first.row["test"]["float"]))
+    lines = []
+    for at, metrics in curve:
+        line = [at]
+        for name, value in (("recall@20", known[0]), (METRIC, known[1])):
+            ours = metrics[name]
+            line += [
+                f"{ours:.4f}",
+                f"{value:.4f}" if value else NOTHING,
+                f"{ours / value:.3f}" if value else NOTHING,
+            ]
+        lines.append(line)
+    return lines
