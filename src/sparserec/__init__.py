@@ -1,4 +1,5 @@
-"""Graph recommenders whose embedding table is sparse from the first training step to the device.
+"""Train a recommender on your log and ship it as one file of about a megabyte: sparse item vectors that a phone or a
+browser answers from, with no server.
 
     import sparserec
 
@@ -6,7 +7,8 @@
     print(model.recommend(user="u42", k=5))
     model.save("my-model")
 
-`sparserec.device` reads exported models with numpy alone, so nothing heavy is imported before it is asked for.
+Exported models are read with numpy alone (`sparserec.load("model.srec")`, `sparserec.device`), so nothing heavy is
+imported before it is asked for. Training is in the extra `train`: pip install 'sparserec[train]'.
 """
 
 from __future__ import annotations
@@ -17,14 +19,19 @@ from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.errors import SparserecError
-    from sparserec.serving import FileModel, Model, Recommendations, fit, load
+    from sparserec.serving import FileModel, Model, Recommendations, compare, fit, load, pack
 
 __version__ = "0.1.0"
+SENTENCE = (
+    "Train a recommender on your log and ship it as one file of about a megabyte: sparse item vectors that a phone or "
+    "a browser answers from, with no server."
+)
+"""What sparserec is, in the words that the help, the README and the package page use too."""
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "errors": ("SparserecError",),
-        "serving": ("FileModel", "Model", "Recommendations", "fit", "load"),
+        "serving": ("FileModel", "Model", "Recommendations", "compare", "fit", "load", "pack"),
     },
 )

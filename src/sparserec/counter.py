@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, prange, uint64
+from numba import prange, uint64
+
+from sparserec.compiled import compiled
 
 Key = int | np.uint64
 
@@ -21,7 +23,7 @@ def key_of(*parts: int) -> np.uint64:
     return np.uint64(np.random.SeedSequence(words).generate_state(1, np.uint64)[0])
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def bits(key: Key, row: int, column: int) -> np.uint64:
     """64 well mixed bits for one position."""
     z = uint64(key) + uint64(row) * uint64(0x9E3779B97F4A7C15) + uint64(column) * uint64(0xD1B54A32D192ED03)
@@ -30,13 +32,13 @@ def bits(key: Key, row: int, column: int) -> np.uint64:
     return z ^ (z >> uint64(31))
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def uniform(key: Key, row: int, column: int) -> float:
     """A number in (0, 1): never exactly 0, so that its logarithm exists."""
     return (float(bits(key, row, column) >> uint64(40)) + 0.5) * (1.0 / (1 << 24))
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def normal(key: Key, row: int, column: int) -> float:
     """A standard normal number by Box-Muller."""
     first = uniform(key, row, column)
@@ -44,19 +46,19 @@ def normal(key: Key, row: int, column: int) -> float:
     return math.sqrt(-2.0 * math.log(first)) * math.cos(2.0 * math.pi * second)
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def dropout_factor(key: Key, rate: float, row: int, column: int) -> np.float32:
     """0 with probability `rate`, else 1 / (1 - rate): inverted dropout of one entry."""
     return np.float32(0.0) if uniform(key, row, column) < rate else np.float32(1.0 / (1.0 - rate))
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _fill_normal(key: Key, rows: np.ndarray, columns: np.ndarray, scale: float, out: np.ndarray) -> None:
     for e in prange(out.shape[0]):
         out[e] = scale * normal(key, rows[e], columns[e])
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _fill_uniform(key: Key, rows: np.ndarray, columns: np.ndarray, bound: float, out: np.ndarray) -> None:
     for e in prange(out.shape[0]):
         out[e] = bound * (2.0 * uniform(key, rows[e], columns[e]) - 1.0)

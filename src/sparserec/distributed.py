@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from sparserec.errors import SparserecError
+from sparserec.errors import SettingError, SparserecError
 from sparserec.files import file_hash, replacing
 
 LONGEST_WAIT = timedelta(days=7)
@@ -147,8 +147,16 @@ ALONE = Processes()
 
 def local_threads() -> int | None:
     """Threads for a process that shares its machine with others of the same training; None: all there are."""
-    here = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+    here = _number("LOCAL_WORLD_SIZE")
     return max(1, (os.cpu_count() or 1) // here) if here > 1 else None
+
+
+def _number(name: str) -> int:
+    """How many processes an environment variable of torchrun says there are; 1 where it is not set."""
+    text = os.environ.get(name, "1")
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise SettingError(f"{name} is {text!r}, not a number of processes; unset it, or start with torchrun")
+    return int(text)
 
 
 @contextmanager
@@ -157,12 +165,19 @@ def started_processes() -> Iterator[Processes]:
 
     When they end with an error, the first that knows of it says so and the others keep quiet.
     """
-    if int(os.environ.get("WORLD_SIZE", "1")) == 1:
+    count = _number("WORLD_SIZE")
+    if count == 1:
         yield ALONE
         return
     import torch.distributed as dist
 
-    store, rank, count = next(dist.rendezvous("env://"))
+    try:
+        store, rank, count = next(dist.rendezvous("env://"))
+    except ValueError as error:  # torch names the variable that is missing, not why it should be there
+        raise SettingError(
+            f"WORLD_SIZE is {count}, so this should be one of several processes, but torchrun has not started it "
+            f"({error}); start them with torchrun, or unset WORLD_SIZE"
+        ) from None
     dist.init_process_group("gloo", store=store, rank=rank, world_size=count, timeout=LONGEST_WAIT)
     try:
         yield Processes(rank, count)

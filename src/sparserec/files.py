@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
+import re
+import stat
 import sys
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
+
+from sparserec.errors import RunError
+
+ABANDONED_AFTER = 24 * 3600.0
+"""Seconds after which a temporary file is of a process that was killed: none writes that long without a pause."""
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; on success it is synced and renamed, on failure removed."""
+    """Yield a temporary path beside `path`; on success it is synced and renamed, on failure removed.
+
+    What processes that were killed while they wrote the same file have left is swept away.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
+    sweep_abandoned(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
@@ -27,16 +41,63 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+def sweep(folder: Path) -> None:
+    """Remove all temporary files of `replacing` in a folder that nobody else writes to now."""
+    for path in folder.glob(".*.tmp"):
+        if re.fullmatch(r"\..+\.\d+\.tmp", path.name):
+            path.unlink(missing_ok=True)
+
+
+def sweep_abandoned(path: Path) -> None:
+    """Remove temporary files of one file that nobody has written to for long."""
+    for other in path.parent.glob(f".{escape(path.name)}.*.tmp"):
+        with suppress(FileNotFoundError):  # somebody else sweeps too
+            if other.stat().st_mtime < time.time() - ABANDONED_AFTER:
+                other.unlink()
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a small text file atomically."""
     with replacing(path) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+        temporary.write_bytes(text.encode())
+
+
+def text_hash(text: str) -> str:
+    """SHA-256 of the file that `write_text` makes."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def file_hash(path: Path) -> str:
     """SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def open_lock(path: Path, create: bool = True) -> int:
+    """A descriptor of a lock file. Links are not followed: in a folder that others write to, they may lead anywhere."""
+    flags = (os.O_RDWR | os.O_CREAT) if create else os.O_RDONLY
+    try:
+        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        raise RunError(f"{path}: is a link, not a lock of ours; remove it") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RunError(f"{path}: is no file, so no lock of ours; remove it")
+    return descriptor
+
+
+def sign_lock(descriptor: int) -> None:
+    """Write our number into a lock that we hold."""
+    os.ftruncate(descriptor, 0)
+    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+
+
+def lock_owner(descriptor: int) -> int:
+    """The process that wrote its number into a lock; 0 when it says nothing."""
+    written = os.pread(descriptor, 32, 0)
+    return int(written) if written.isdigit() else 0
 
 
 @contextmanager
@@ -50,15 +111,14 @@ def file_lock(path: Path) -> Iterator[int | None]:
     except ImportError:  # Windows
         yield None
         return
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = open_lock(path)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            yield int(os.read(descriptor, 32) or 0)
+            yield lock_owner(descriptor)
             return
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+        sign_lock(descriptor)
         yield None
     finally:
         os.close(descriptor)
@@ -70,7 +130,14 @@ def cache_folder() -> Path:
     if given:
         return Path(given).expanduser()
     if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "sparserec"
+        return _home() / "Library" / "Caches" / "sparserec"
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "sparserec" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "sparserec"
+        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "sparserec" / "Cache"
+    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "sparserec"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # as in a container that runs as a number without a name
+        raise RunError("this user has no home folder: set SPARSEREC_CACHE to a folder for caches") from None

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from sparserec.extras import extras_named
+
 
 def lazy_names(
     package: str, names: dict[str, tuple[str, ...]]
@@ -23,6 +25,7 @@ def lazy_names(
             raise AttributeError(
                 f"module {package!r} has no attribute {name!r}; it has {', '.join(sorted(home))}"
             )
-        return getattr(import_module(f"{package}.{home[name]}"), name)
+        with extras_named(f"{package}.{name}"):
+            return getattr(import_module(f"{package}.{home[name]}"), name)
 
     return get, lambda: sorted(home), sorted(home)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Iterable
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -25,15 +26,32 @@ class Settings(BaseModel):
                 "\n".join(_explain(cls, problem, where) for problem in error.errors())
             ) from None
 
+    @classmethod
+    def group_of(cls, name: str) -> str | None:
+        """The group of settings that has a setting of this name, where these settings have none."""
+        return next((group for group in cls.model_fields if name in _fields(cls, group)), None)
+
+
+def _fields(model: type[BaseModel], group: str) -> Iterable[str]:
+    kind = model.model_fields[group].annotation
+    return kind.model_fields if isinstance(kind, type) and issubclass(kind, BaseModel) else ()
+
 
 def _explain(model: type[BaseModel], problem: Any, where: str) -> str:
     path = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
-        known = list(_model_at(model, problem["loc"][:-1]).model_fields)
-        near = difflib.get_close_matches(str(problem["loc"][-1]), known, n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"
-        return f"{where}: unknown setting {path!r}; {hint}"
+        return f"{where}: unknown setting {path!r}; {_hint(_model_at(model, problem['loc'][:-1]), problem)}"
     return f"{where}: {path}: {problem['msg']} (got {problem.get('input')!r})"
+
+
+def _hint(model: type[BaseModel], problem: Any) -> str:
+    """What an unknown name may have been meant for."""
+    name, known = str(problem["loc"][-1]), list(model.model_fields)
+    group = next((one for one in known if name in _fields(model, one)), None)
+    if group is not None:
+        return f"it is one of {group!r}: write `{group}.{name}={problem.get('input')}`"
+    near = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known: {', '.join(sorted(known))}"
 
 
 def _model_at(model: type[BaseModel], path: tuple[Any, ...]) -> type[BaseModel]:

@@ -5,7 +5,7 @@ from sparserec.classics.ease import EASE
 from sparserec.classics.neighbours import Cosine, NeighbourLists, RP3beta, nearest
 from sparserec.classics.popularity import Popularity
 from sparserec.classics.search import Tried, search
-from sparserec.classics.together import Together
+from sparserec.classics.together import Together, deal
 
 CLASSICS: dict[str, type[ClassicSettings]] = {
     "popularity": Popularity,
@@ -26,6 +26,7 @@ __all__ = [
     "RP3beta",
     "Together",
     "Tried",
+    "deal",
     "histories",
     "nearest",
     "search",

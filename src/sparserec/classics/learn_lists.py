@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse
 import torch
-from numba import njit
 
 from sparserec import streams
 from sparserec.classics.base import histories
+from sparserec.compiled import compiled
 from sparserec.counter import Key, dropout_factor, key_of
 from sparserec.data import Interactions, UserSampler
 
@@ -81,7 +81,7 @@ def _sharpened(
     return unit * np.float32(SHARPNESS[int(np.argmin(losses))])
 
 
-@njit(cache=True)
+@compiled()
 def _add_gradient(
     users: np.ndarray,
     user_starts: np.ndarray,
@@ -121,7 +121,7 @@ def _add_gradient(
     return loss
 
 
-@njit(cache=True)
+@compiled()
 def _loss_to_slopes(
     items: np.ndarray, reached: np.ndarray, listed: np.ndarray, scores: np.ndarray, weight: float
 ) -> float:

@@ -12,12 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numba
 import numpy as np
 import scipy.sparse
 from pydantic import Field
 
 from sparserec.classics.base import ClassicSettings, histories
+from sparserec.compiled import compiled
 from sparserec.data import Interactions
 from sparserec.device import fake_quantise_flat, gap_bytes
 from sparserec.evaluation import Scorer
@@ -42,6 +42,8 @@ class RP3beta(ClassicSettings):
     """alpha: power of the steps of a walk; below 1 it evens out users with few and with many items."""
     popularity_exponent: float = Field(0.4, ge=0)
     """beta: power of an item's number of users that its similarities are divided by."""
+    least_users: int = Field(1, ge=1)
+    """People who must have both items for one to stand in the other's list."""
     choices: ClassVar = {
         "popularity_exponent": (0.1, 0.2, 0.3, 0.4, 0.5, 0.6), "walk_exponent": (0.2, 0.4, 0.6, 0.8, 1.0),
         "neighbours": (20, 50, 100, 200),
@@ -53,7 +55,8 @@ class RP3beta(ClassicSettings):
             np.maximum(train.item_counts(), 1.0),
         )
         left, right = users_of_item**self.walk_exponent, users_of_item**self.popularity_exponent
-        return nearest(train, self.neighbours, items_of_user**-self.walk_exponent, left, right, 0.0)
+        weight = items_of_user**-self.walk_exponent
+        return nearest(train, self.neighbours, weight, left, right, 0.0, self.least_users)
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,21 +95,26 @@ def nearest(
     left: np.ndarray,
     right: np.ndarray,
     shrink: float,
+    least_users: int = 1,
 ) -> NeighbourLists:
-    """The `count` most similar items of each, by the module's formula; of equal ones the lower item."""
+    """The `count` most similar items of each, by the module's formula; of equal ones the lower item.
+
+    Only pairs that at least `least_users` people have are looked at.
+    """
     by_user, by_item = histories(train), histories(train).tocsc()
     weights = (user_weight.astype(np.float64), left.astype(np.float64), right.astype(np.float64))
     lists = _nearest(
-        by_user.indptr, by_user.indices, by_item.indptr, by_item.indices, *weights, shrink, count
+        by_user.indptr, by_user.indices, by_item.indptr, by_item.indices, *weights, shrink, count, least_users
     )
     return NeighbourLists(scipy.sparse.csr_matrix(lists, shape=(train.n_items, train.n_items)))
 
 
-@numba.njit(cache=True)
-def _nearest(user_starts, items, item_starts, users, user_weight, left, right, shrink, count):  # type: ignore[no-untyped-def]
+@compiled()
+def _nearest(user_starts, items, item_starts, users, user_weight, left, right, shrink, count, least):  # type: ignore[no-untyped-def]
     """Values, columns and starts of all lists; scratch is a few numbers per item and the lists themselves."""
     n_items = len(item_starts) - 1
     together, touched = np.zeros(n_items), np.empty(n_items, np.int32)
+    people = np.zeros(n_items, np.int32)
     values = np.empty(n_items * min(count, n_items), np.float32)
     columns = np.empty(len(values), np.int32)
     starts = np.zeros(n_items + 1, np.int64)
@@ -114,15 +122,17 @@ def _nearest(user_starts, items, item_starts, users, user_weight, left, right, s
         found = 0
         for user in users[item_starts[item] : item_starts[item + 1]]:
             for other in items[user_starts[user] : user_starts[user + 1]]:
-                if together[other] == 0.0 and other != item:
-                    touched[found] = other
-                    found += 1
                 if other != item:
+                    if people[other] == 0:
+                        touched[found] = other
+                        found += 1
+                    people[other] += 1
                     together[other] += user_weight[user]
-        near = np.sort(touched[:found])
+        reached = touched[:found]
+        near = np.sort(reached[people[reached] >= least])
         similar = together[near] / (left[item] * right[near] + shrink)
-        together[near] = 0.0
-        if found > count:  # a stable order of the negatives keeps the lower of equal items
+        together[reached], people[reached] = 0.0, 0
+        if len(near) > count:  # a stable order of the negatives keeps the lower of equal items
             chosen = np.sort(np.argsort(-similar, kind="mergesort")[:count])
             near, similar = near[chosen], similar[chosen]
         end = starts[item] + len(near)

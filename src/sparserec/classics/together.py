@@ -13,12 +13,12 @@ from typing import ClassVar
 
 import numpy as np
 import scipy.sparse
-from numba import njit
 from pydantic import Field
 
 from sparserec.classics.base import ClassicSettings
 from sparserec.classics.learn_lists import learn_values
 from sparserec.classics.neighbours import NeighbourLists, RP3beta
+from sparserec.compiled import compiled
 from sparserec.data import Interactions
 
 FEWEST = 2
@@ -38,6 +38,8 @@ class Together(ClassicSettings):
     """How much longer the lists of frequent items are; 0 chooses by similarity alone."""
     steps: int = Field(400, ge=0)
     """Of learning the values; 0 keeps the similarities."""
+    least_users: int = Field(1, ge=1)
+    """People who must have both items for one to stand in the other's list: files have 3 (docs/format.md)."""
     choices: ClassVar = {
         "popularity_exponent": (0.1, 0.2, 0.3, 0.4, 0.6),
         "walk_exponent": (0.4, 0.6, 0.8, 1.0),
@@ -55,6 +57,7 @@ class Together(ClassicSettings):
             neighbours=max(self.longest, self.neighbours),
             walk_exponent=self.walk_exponent,
             popularity_exponent=self.popularity_exponent,
+            least_users=self.least_users,
         )
         return first.fit(train)
 
@@ -83,7 +86,7 @@ def deal(lists: scipy.sparse.csr_matrix, neighbours: int, weight: np.ndarray) ->
     return scipy.sparse.csr_matrix((lists.data[kept], lists.indices[kept], starts), shape=lists.shape)
 
 
-@njit(cache=True)
+@compiled()
 def _raise_best(starts: np.ndarray, size: np.ndarray, count: int) -> None:
     """Make the `count` largest of every row larger than all others."""
     for row in range(len(starts) - 1):

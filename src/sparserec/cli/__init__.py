@@ -1,9 +1,9 @@
-"""The `sparserec` command: one file per command, listed here."""
+"""The `sparserec` command: one file per command, listed in commands.py."""
 
 from __future__ import annotations
 
-import os
 import sys
+from importlib.util import find_spec
 
 
 def main() -> None:
@@ -11,18 +11,16 @@ def main() -> None:
 
     A file that cannot be read or written is the user's to put right, so it is named and not traced.
     """
-    # torch and numba have a pool of threads each. By default the idle pool spins and takes the cores from the busy
-    # one: sleeping instead makes a step up to four times faster on a machine that does anything else. OpenMP reads
-    # this when it is loaded, so it comes before any import of torch.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    from sparserec.cli.app import build_app
-    from sparserec.cli.options import as_typed
+    from sparserec.cli.typed import as_typed
     from sparserec.errors import SparserecError
+    from sparserec.process import wait_passively
+    from sparserec.visible import visible
 
+    wait_passively()
     try:
-        build_app()()
+        _run()
     except SparserecError as error:
-        print(f"error: {as_typed(str(error))}", file=sys.stderr)
+        print(f"error: {visible(as_typed(str(error)), lines=True)}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
         if error.filename is None:
@@ -30,3 +28,18 @@ def main() -> None:
         advice = "check the path, your permissions and the room on the disk"
         print(f"error: {error.filename}: {error.strerror}; {advice}", file=sys.stderr)
         sys.exit(2)
+
+
+def _run() -> None:
+    """The whole command line; without typer, which comes with the extra `train`, that of the reader."""
+    from sparserec.extras import extras_named
+
+    if find_spec("typer") is None:
+        from sparserec.cli.reader import run_reader
+
+        run_reader(sys.argv[1:])
+        return
+    from sparserec.cli.app import build_app
+
+    with extras_named("this command"):
+        build_app()()

@@ -1,31 +1,31 @@
-"""Builds the command line from the command files. A new command is one file and one line here."""
+"""Builds the command line from the command files. A new command is one file and one line in commands.py."""
 
 from __future__ import annotations
 
 from importlib import import_module
+from typing import Annotated
 
 import typer
 
-COMMANDS = (
-    "demo",
-    "data",
-    "train",
-    "recommend",
-    "similar",
-    "evaluate",
-    "runs",
-    "compare",
-    "classics",
-    "export",
-    "inspect",
-    "config",
-    "estimate",
-    "doctor",
-    "methods",
-    "bases",
-    "sweep",
-    "reproduce",
-)
+from sparserec import SENTENCE
+from sparserec.cli.commands import COMMANDS
+
+
+def _say_version(wanted: bool) -> None:
+    if wanted:
+        from sparserec import __version__
+
+        typer.echo(f"sparserec {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_say_version, is_eager=True, help="Say which version this is."),
+    ] = False,
+) -> None:
+    """Options of the command as a whole."""
 
 
 def build_app() -> typer.Typer:
@@ -34,8 +34,8 @@ def build_app() -> typer.Typer:
         no_args_is_help=True,
         add_completion=False,
         pretty_exceptions_enable=False,
-        help="Small graph recommenders, sparse from the first training step to the device.",
     )
+    app.callback(help=SENTENCE)(_options)
     for name in COMMANDS:
         import_module(f"sparserec.cli.{name}").register(app)
     return app

@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 def bases(as_json: AsJson = False) -> None:
     """List the base recommenders of `train --base`: idea, multiplications by the graph in a step, rows, paper."""
-    from sparserec.catalogue import BASE_LINES
+    from sparserec.catalogue import BASE_LINES, others
     from sparserec.cli.printing import print_table
 
     if as_json:
@@ -33,4 +33,6 @@ def bases(as_json: AsJson = False) -> None:
         }
         for name, line in BASE_LINES.items()
     ]
+    brought = {"multiplications": "", "rows": "", "paper": ""}
+    rows += [{"base": name, "idea": f"from {where}", **brought} for name, where in others("bases").items()]
     print_table(rows, left=("base", "idea", "rows", "paper"))

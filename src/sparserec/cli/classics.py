@@ -38,17 +38,18 @@ def classics(
 ) -> None:
     """Measure recommenders that need no training; their settings are searched on validation."""
     from sparserec.data import resolve
-    from sparserec.experiments import Asked, append_result, finished_names, measure_classic
+    from sparserec.experiments import Asked, finished_names, measure_classic
     from sparserec.process import use_threads
+    from sparserec.runs import RunFolder, append_result
 
     use_threads(threads)
     reading = options.typed_reading(context)
     source = resolve(data, data_dir, **reading)
     asked = Asked(data, source, protocol or "resplit", split_seed, reading, runs, quiet)
     found = {name: measure_classic(name, asked) for name in _chosen(only, source.train.n_items)}
-    for folder, record in found.values():
+    for folder, _ in found.values():
         if out is not None and folder.name not in finished_names(out):
-            append_result(out, folder.name, record)
+            append_result(out, folder.name, RunFolder(folder))
     if as_json:
         typer.echo(
             json.dumps(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
@@ -17,9 +17,20 @@ def register(app: typer.Typer) -> None:
 
 
 def compare(
-    runs: Annotated[list[Path], typer.Argument(metavar="A B ...", help="Run folders; A is the reference.")],
+    runs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A B ...", help="Run folders or names of recorded results; A is the reference."
+        ),
+    ],
     metric: Annotated[str, typer.Option(help="Metric of the paired test.")] = "ndcg@20",
-    precision: Annotated[str, typer.Option(help="Table measured: float, int8 or int4.")] = "float",
+    precision: Annotated[
+        Optional[str],
+        typer.Option(help="Table measured: float (default), int8 (default with recorded results) or int4."),
+    ] = None,
+    results: Annotated[
+        Path, typer.Option(help="Folder of the result files that names are looked up in.")
+    ] = Path("results"),
     as_json: AsJson = False,
 ) -> None:
     """Compare runs of the same split: one table, with a paired test per user against the first run."""
@@ -27,7 +38,7 @@ def compare(
     from sparserec.serving import compare_runs
     from sparserec.units import show_bytes
 
-    found = compare_runs(runs, metric, precision)
+    found = compare_runs(runs, metric, precision, results)
     if as_json:
         typer.echo(json.dumps(found))
         return
@@ -42,9 +53,9 @@ def compare(
     ]
     users = next((one["test"]["users"] for one in found if one["test"]), 0)
     note = (
-        f"Difference in {metric} ({precision}) to the first run with its 95 % interval: paired t-test over {users:,} "
-        "users, p corrected for several comparisons (Holm). Effect: mean difference over its standard deviation; with "
-        "many users tiny effects are significant. The spread over seeds is not in it."
+        f"Difference in {metric} ({found[0]['precision']}) to the first run with its 95 % interval: paired t-test "
+        f"over {users:,} users, p corrected for several comparisons (Holm). Effect: mean difference over its "
+        "standard deviation; with many users tiny effects are significant. The spread over seeds is not in it."
     )
     print_table(rows, left=("run",), notes=[note])
 

@@ -30,7 +30,7 @@ def show(
 ) -> None:
     """Print all settings, defaults filled in, as TOML that `train --config` takes."""
     from sparserec.errors import SettingError
-    from sparserec.planning import best_start
+    from sparserec.planning import settle_config
     from sparserec.runs import RunFolder
     from sparserec.training import resolve_config
 
@@ -40,7 +40,7 @@ def show(
             raise SettingError("--run shows the settings a run was started with; give no others beside it")
         values = resolved(RunFolder(run).read_config())
     else:
-        values = resolved(best_start(resolve_config(*typed)))
+        values = resolved(settle_config(resolve_config(*typed), None).config)
     typer.echo(json.dumps(values) if as_json else to_toml(values), nl=as_json)
 
 
@@ -51,10 +51,18 @@ def resolved(config: Any) -> dict[str, Any]:
 
     base = make_recommender(config.base, config.base_settings)
     method = make_method(config.method, config.method_settings)
-    return config.model_dump(mode="json") | {
-        "base_settings": base.settings.model_dump(mode="json"),
-        "method_settings": method.settings.model_dump(mode="json"),
-    }
+    return (
+        config.model_dump(mode="json")
+        | {
+            "base_settings": base.settings.model_dump(mode="json"),
+            "method_settings": method.settings.model_dump(mode="json"),
+        }
+        | {
+            name: config.settled[name]
+            for name in ("base_settings", "method_settings")
+            if name in config.settled
+        }
+    )
 
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -63,14 +71,14 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 def to_toml(values: dict[str, Any]) -> str:
     """Simple values first, then one section per group. TOML has no null: an unset value becomes a comment.
 
-    A recipe without final_learning_rate is a variant of the stored recipe `paper`, so it names that one.
+    A recipe names the stored one in which nothing is set that may be unset.
     """
     lines = [_line(name, value) for name, value in values.items() if not isinstance(value, dict)]
     for name, group in values.items():
         if isinstance(group, dict):
             lines += ["", f"[{_key(name)}]"]
-            if name == "recipe" and group.get("final_learning_rate", 0) is None:
-                lines.append('preset = "paper"')
+            if name == "recipe":
+                lines.append('preset = "plain"')
             lines += [_line(key, value) for key, value in group.items()]
     return "\n".join(lines) + "\n"
 

@@ -83,7 +83,7 @@ def describe(
     as_json: options.AsJson = False,
 ) -> None:
     """Say what a file or data set is understood to be, without training anything."""
-    from sparserec.cli.options import as_typed
+    from sparserec.cli.typed import as_typed
     from sparserec.data import find_named, resolve
 
     source = resolve(what, data_dir, **options.typed_reading(context))

@@ -172,7 +172,7 @@ def _print_user(model: Model, suggested: Any) -> None:
     from sparserec.cli.printing import print_table
 
     train = model.run.split.train
-    info, number = train.item_info, int(model.user_ids.index_of([USER])[0])
+    info, number = train.item_info, int(train.user_ids.index_of([USER])[0])
     tags = info.tags if info is not None and info.tags is not None else []
     visited = train.items[train.users == number]
     liked = Counter(tag for item in visited for tag in tags[item]).most_common(4)
@@ -180,7 +180,7 @@ def _print_user(model: Model, suggested: Any) -> None:
         {
             "rank": rank,
             "place": item.title,
-            "in": ", ".join(tags[int(model.item_ids.index_of([item.id])[0])]),
+            "in": ", ".join(tags[int(train.item_ids.index_of([item.id])[0])]),
             "score": item.score,
         }
         for rank, item in enumerate(suggested, 1)

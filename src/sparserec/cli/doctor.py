@@ -6,7 +6,8 @@ import json
 
 import typer
 
-from sparserec.cli.options import AsJson, as_typed
+from sparserec.cli.options import AsJson
+from sparserec.cli.typed import as_typed
 
 
 def register(app: typer.Typer) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Optional
 import typer
 
 from sparserec.cli import options
+from sparserec.cli.typed import as_typed
 
 if TYPE_CHECKING:
     from sparserec.planning import Estimate, Sizes
@@ -43,11 +44,10 @@ def estimate(
     from sparserec.errors import SettingError
     from sparserec.planning import (
         MOST_NMF_WORK,
+        Machine,
         estimate_all,
         estimate_run,
-        limit_nmf,
-        settle_batches,
-        settle_start,
+        settle_config,
         usable_bytes,
     )
     from sparserec.process import use_threads
@@ -56,12 +56,9 @@ def estimate(
     settings = resolve_config(*options.typed_settings(context))
     use_threads(threads)
     sizes = _sizes(settings, (users, items, interactions), data_dir)
-    settings, started = settle_start(settings, sizes, usable_bytes(), processes)
-    settings, smaller = settle_batches(settings, sizes)
-    settings, shortened = limit_nmf(
-        settings, sizes, MOST_NMF_WORK if most_nmf_work is None else most_nmf_work
-    )
-    note = "; ".join(one for one in (started, smaller, shortened) if one) or None
+    most = MOST_NMF_WORK if most_nmf_work is None else most_nmf_work
+    settled = settle_config(settings, sizes, Machine(usable_bytes(), processes, most_nmf_work=most))
+    settings, note = settled.config, "; ".join(settled.notes) or None
     if every and processes > 1:
         raise SettingError("--processes is for one configuration: leave out --all")
     found = (
@@ -107,7 +104,7 @@ def _print(sizes: Sizes, found: list[Estimate], note: str | None, free: int | No
 
     typer.echo(f"{sizes.users:,} users, {sizes.items:,} items, {sizes.interactions:,} interactions")
     if note:
-        typer.echo(f"note: {options.as_typed(note)}")
+        typer.echo(f"note: {as_typed(note)}")
     if len(found) == 1:
         typer.echo("\n".join(found[0].lines()))
     else:

@@ -52,7 +52,7 @@ def _print(run: Path, record: Record) -> None:
 
     results = record.test
     if not results:
-        typer.echo(f"{run}: the split of this run has no test part")
+        typer.echo(f"{run}: {_why_not(run, record)}")
         return
     names = [name for name in results["float"] if "." not in name]
     rows = []
@@ -71,6 +71,21 @@ def _print(run: Path, record: Record) -> None:
     split, opened = record.split, record.times_opened
     times = "once" if opened == 1 else f"{opened} times"
     typer.echo(f"\nSplit {split.protocol}, seed {split.seed}; the test set was opened {times}.")
+
+
+def _why_not(run: Path, record: Record) -> str:
+    """Why a run has no test results."""
+    from sparserec.runs import RunFolder as Folder
+    from sparserec.runs import load_split
+
+    if len(load_split(Folder(run).data).test) == 0:
+        return "the split of this run has no test part"
+    opened = record.times_opened
+    since = "" if not opened else f" It was opened {'once' if opened == 1 else f'{opened} times'} since."
+    return (
+        "the test set was kept closed (open_test = false) and nothing was measured on it; "
+        f"--again opens it and counts that.{since}"
+    )
 
 
 def _group_rows(metrics: dict[str, float]) -> list[dict[str, Any]]:

@@ -33,7 +33,7 @@ def export(
     encoding: Annotated[
         Optional[str],
         typer.Option(
-            help="int, gaps, prefix, codes, neighbours or together; chosen when none of these four is given."
+            help="int, gaps, prefix, codes, neighbours, together or ease; chosen where none of these four is given."
         ),
     ] = None,
     bits: Annotated[Optional[int], typer.Option(help="Of an entry, 1 to 8 (int: 4 or 8).")] = None,
@@ -48,7 +48,16 @@ def export(
             help="Learn the codes with base history's loss: gaps and codes; tried with --budget.",
         ),
     ] = None,
-    min_users: Annotated[int, typer.Option(min=0, help="Leave out items that fewer users chose.")] = 1,
+    min_users: Annotated[
+        Optional[int],
+        typer.Option(
+            min=0, help="Leave out items that fewer users chose; default 1, 3 but for base history."
+        ),
+    ] = None,
+    list_users: Annotated[
+        int,
+        typer.Option(min=1, help="People who must have both items for one to stand in the other's list."),
+    ] = 3,
     titles: Annotated[
         bool, typer.Option("--titles/--no-titles", help="Whether titles and tags go into the file.")
     ] = True,
@@ -96,6 +105,7 @@ def export(
         bits=bits,
         learn=learn is not False,
         min_users=min_users,
+        list_users=list_users,
         titles=titles,
         include_everyones_history=include_everyones_history,
         user=user,

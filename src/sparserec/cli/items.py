@@ -5,9 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-import typer
-
-from sparserec.cli.options import id_list
+from sparserec.cli.typed import id_list
 
 if TYPE_CHECKING:
     from sparserec.serving import AskedModel, NamedItem
@@ -53,8 +51,12 @@ def on_a_terminal() -> bool:
 
 
 def _chosen(found: list[NamedItem], listed: str) -> NamedItem:
-    typer.echo(listed, err=True)
-    number = 0
-    while not 1 <= number <= len(found):
-        number = typer.prompt(f"which one, 1 to {len(found)}", type=int, err=True)
-    return found[number - 1]
+    print(listed, file=sys.stderr)
+    number = ""
+    while number not in [str(one) for one in range(1, len(found) + 1)]:
+        print(f"which one, 1 to {len(found)}: ", end="", file=sys.stderr, flush=True)
+        line = sys.stdin.readline()
+        if not line:  # whoever was asked has gone
+            raise KeyboardInterrupt
+        number = line.strip()
+    return found[int(number) - 1]

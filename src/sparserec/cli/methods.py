@@ -17,7 +17,7 @@ def register(app: typer.Typer) -> None:
 
 def methods(as_json: AsJson = False) -> None:
     """List the methods of `train --method`: idea, cost in plain trainings, memory while training, paper."""
-    from sparserec.catalogue import METHOD_LINES
+    from sparserec.catalogue import METHOD_LINES, others
     from sparserec.cli.printing import print_table
 
     if as_json:
@@ -32,6 +32,10 @@ def methods(as_json: AsJson = False) -> None:
             "paper": line.paper,
         }
         for name, line in METHOD_LINES.items()
+    ]
+    brought = {"trainings": "", "memory": "", "paper": ""}
+    rows += [
+        {"method": name, "idea": f"from {where}", **brought} for name, where in others("methods").items()
     ]
     notes = [
         "trainings: all phases, at most, with default settings; `sparserec estimate` has time and memory of a run"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -12,15 +10,21 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from sparserec.cli.answers import HELP
 from sparserec.errors import SettingError
 
 Data = Annotated[
     Optional[str], typer.Argument(help="A named data set (see `sparserec data list`) or a path.")
 ]
 Base = Annotated[
-    Optional[str], typer.Option(help="Base recommender: history, lightgcn, mgdcf, xsimgcl or mf.")
+    Optional[str], typer.Option(help="Base recommender (see `sparserec bases`), or package.module:Class.")
 ]
-Method = Annotated[Optional[str], typer.Option(help="How the parameter budget is spent.")]
+Method = Annotated[
+    Optional[str],
+    typer.Option(
+        help="How the parameter budget is spent (see `sparserec methods`), or package.module:Class."
+    ),
+]
 Density = Annotated[Optional[float], typer.Option(help="Share of the full table that is kept.")]
 Dim = Annotated[Optional[int], typer.Option(help="Columns of the full table.")]
 Epochs = Annotated[Optional[int], typer.Option(help="Length of a full training.")]
@@ -47,10 +51,20 @@ UserColumn = Annotated[Optional[str], typer.Option(help="Name of the user column
 ItemColumn = Annotated[Optional[str], typer.Option(help="Name of the item column.")]
 RatingColumn = Annotated[Optional[str], typer.Option(help="Name of the rating column; empty to ignore.")]
 TimeColumn = Annotated[Optional[str], typer.Option(help="Name of the time column; empty to ignore.")]
+WeightColumn = Annotated[
+    Optional[str], typer.Option(help="Name of a column with the weight of each row in the loss.")
+]
+CountRepeats = Annotated[
+    Optional[bool], typer.Option("--count-repeats", help="A pair weighs as many as it has rows, not once.")
+]
 MinRating = Annotated[Optional[float], typer.Option(help="Count only ratings of at least this.")]
 Core = Annotated[
     Optional[int],
     typer.Option("--min-interactions", help="Leave out users and items with fewer interactions."),
+]
+DrawUsers = Annotated[
+    Optional[int],
+    typer.Option(help="Draw this many users and leave out the others, to try things on a part."),
 ]
 
 Final = Annotated[
@@ -65,13 +79,18 @@ Metadata = Annotated[Optional[Path], typer.Option(help="Table with item id, titl
 DataDir = Annotated[
     Optional[Path], typer.Option(help="Folder with data sets; else SPARSEREC_DATA, the cache.")
 ]
-Threads = Annotated[Optional[int], typer.Option(help="Threads; default all cores.")]
+Threads = Annotated[
+    Optional[int], typer.Option(help="Threads; default all cores, one to train on a small log.")
+]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON value instead of text.")]
-RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder or an exported .srec file.")]
+AsJson = Annotated[bool, typer.Option("--json", help=HELP["json"])]
+RunArgument = Annotated[Path, typer.Argument(metavar="RUN", help=HELP["run"])]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="A run folder.")]
 
-READING = ("user_col", "item_col", "rating_col", "time_col", "min_rating", "core")
+READING = (
+    "user_col", "item_col", "rating_col", "time_col", "weight_col", "count_repeats", "min_rating", "core",
+    "draw_users",
+)  # fmt: skip
 SETTINGS = {
     **{name: name for name in ("data", "base", "method", "density", "dim", "like", "preset", "protocol", "seed")},
     "final": "final",
@@ -96,8 +115,11 @@ TRAINED: dict[str, Any] = {
     "item_col": ItemColumn,
     "rating_col": RatingColumn,
     "time_col": TimeColumn,
+    "weight_col": WeightColumn,
+    "count_repeats": CountRepeats,
     "min_rating": MinRating,
     "core": Core,
+    "draw_users": DrawUsers,
     "config": ConfigFile,
     "assignments": Assignments,
 }
@@ -147,50 +169,6 @@ def typed_settings(context: typer.Context) -> tuple[Path | None, dict[str, Any],
 def typed_reading(context: typer.Context) -> dict[str, Any]:
     """What was typed for the reader among a command's parameters."""
     return {name: context.params[name] for name in READING if context.params.get(name) is not None}
-
-
-_FLAGS = (
-    "user_col", "item_col", "rating_col", "time_col", "min_rating", "budget", "keep", "min_users", "user", "threads",
-    "include_everyones_history", "page_color", "dim", "density", "protocol", "force", "resume", "dense_run", "final",
-    "runs",
-)  # fmt: skip
-_SPELLED = {
-    "header": "--set read.header=true", "titles=false": "--no-titles", "folder": "--run", "warm": "--from",
-}  # fmt: skip
-_ASSIGNMENT = re.compile(r"[a-z_.]+=\S+")
-
-
-def as_typed(message: str) -> str:
-    """A message of the library, which names arguments as Python does (`user_col`), in words of the command line.
-
-    Between backquotes stand an argument or a setting with its value (`recipe.epochs=5`).
-    """
-
-    def typed(found: re.Match[str]) -> str:
-        name = found[1]
-        if name in _FLAGS:
-            return f"--{name.replace('_', '-')}"
-        return _SPELLED.get(name, f"--set {name}" if _ASSIGNMENT.fullmatch(name) else found[0])
-
-    return re.sub(r"`([^`\s]+)`", typed, message)
-
-
-def id_list(text: str | None, option: str) -> list[str] | None:
-    """`a,b,c`, a JSON list (for ids with commas) or `@FILE` with one id per line; None stays None."""
-    if text is None:
-        return None
-    if text.startswith("@"):
-        try:
-            lines = Path(text[1:]).read_text(encoding="utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise SettingError(f"{option} {text}: cannot read that file ({error})") from None
-        return [line.strip() for line in lines if line.strip()]
-    if text.startswith("["):
-        try:
-            return [str(one) for one in json.loads(text)]
-        except (ValueError, TypeError) as error:
-            raise SettingError(f"{option} {text}: not a JSON list ({error})") from None
-    return [one.strip() for one in text.split(",") if one.strip()]
 
 
 def check_choice(name: str, value: Any, known: Sequence[Any]) -> None:

@@ -10,40 +10,44 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-from rich.console import Console
-from rich.table import Table
-
 from sparserec.units import show_bytes
+from sparserec.visible import visible
 
 if TYPE_CHECKING:
     from sparserec.runs import Record
 
 SHORTEST = 12  # columns of text are not cut below this
+BOLD, UNDERLINED = 1, 4
 
 
 def print_table(
     rows: Sequence[dict[str, Any]], title: str = "", left: Sequence[str] = (), notes: Sequence[str] = ()
 ) -> None:
     """Rows with the same keys; columns in `left` hold text, the others numbers. Notes follow below."""
-    names = list(rows[0]) if rows else []
+    names = [visible(name) for name in rows[0]] if rows else []
     lines = [[cell(value) for value in row.values()] for row in rows]
     widths = [max(len(line[column]) for line in [names, *lines]) for column in range(len(names))]
     _fit(widths, [name in left for name in names])
     if title:
-        typer.secho(title, bold=True)
+        print(styled(visible(title), BOLD))
     for number, line in enumerate([names, *lines]):
         cells = (_cut(text, width, name in left) for text, width, name in zip(line, widths, names))
-        typer.secho("  ".join(cells).rstrip(), underline=number == 0)
+        line_text = "  ".join(cells).rstrip()
+        print(styled(line_text, UNDERLINED) if number == 0 else line_text)
     for note in notes:
         print_text(note)
 
 
 def print_text(text: str, indent: str = "") -> None:
     """A paragraph, wrapped on a terminal and one line in a pipe."""
-    width = terminal_width()
+    width, text = terminal_width(), visible(text, lines=True)
     lines = [text] if width is None else textwrap.wrap(text, width - len(indent))
-    typer.echo("\n".join(indent + line for line in lines))
+    print("\n".join(indent + line for line in lines))
+
+
+def styled(text: str, style: int) -> str:
+    """The text in a style of the terminal, plain when the output goes elsewhere."""
+    return f"\033[{style}m{text}\033[0m" if sys.stdout.isatty() else text
 
 
 def terminal_width() -> int | None:
@@ -72,16 +76,19 @@ def cell(value: Any) -> str:
     """A value as people read it."""
     if value is None:
         return "-"
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+    return f"{value:.4f}" if isinstance(value, float) else visible(str(value))
 
 
 def warn(text: str) -> None:
     """A remark on standard error, so that results can be piped."""
-    print(f"note: {text}", file=sys.stderr)
+    print(f"note: {visible(text, lines=True)}", file=sys.stderr)
 
 
 def print_record(record: Record, folder: Path, as_json: bool) -> None:
     """What a finished run found."""
+    from rich.console import Console
+    from rich.table import Table
+
     if as_json:
         print(json.dumps({**record.as_dict(), "folder": str(folder)}))
         return
@@ -103,16 +110,3 @@ def print_record(record: Record, folder: Path, as_json: bool) -> None:
         f"{show_bytes(max(0, record.memory.peak['train']))} above the start"
     )
     console.print(f"run folder: {folder}")
-
-
-def print_rows(rows: list[dict[str, Any]], title: str, as_json: bool) -> None:
-    """A list of rows with the same keys."""
-    if as_json:
-        print(json.dumps(rows))
-        return
-    table = Table(title=title, title_justify="left")
-    for name in rows[0] if rows else []:
-        table.add_column(name, justify="left" if isinstance(rows[0][name], str) else "right")
-    for row in rows:
-        table.add_row(*(f"{value:.4f}" if isinstance(value, float) else str(value) for value in row.values()))
-    Console().print(table)

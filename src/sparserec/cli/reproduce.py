@@ -1,106 +1,50 @@
-"""sparserec reproduce: the paper's tables and figures, ours beside the published."""
+"""sparserec reproduce: the paper's tables and figures. They are in the repository, not in the package."""
 
 from __future__ import annotations
 
-import json
+import importlib.util
+import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
-from sparserec.cli.options import AsJson, Assignments, DataDir, Threads
+from sparserec.errors import SparserecError
 
-if TYPE_CHECKING:
-    from sparserec.experiments import Job
+NAME = "reproduction"
+TREE = Path(__file__).resolve().parents[3]
+"""The clone this package runs from, if it does."""
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(reproduce)
-
-
-def reproduce(
-    what: Annotated[
-        str,
-        typer.Argument(
-            help="table1, headline, ablation, intervals, sampling, sizes, memory, validity or all of them."
-        ),
-    ] = "all",
-    epochs: Annotated[Optional[int], typer.Option(help="Train every cell this long instead.")] = None,
-    data: Annotated[Optional[str], typer.Option(help="This data set instead of the paper's two.")] = None,
-    data_dir: DataDir = None,
-    only: Annotated[
-        Optional[list[str]],
-        typer.Option(help="Only cells with all these words, such as 'lightgcn 0.125 sparserec'; repeatable."),
-    ] = None,
-    assignments: Assignments = None,
-    folder: Annotated[Path, typer.Option(help="Where results/ and runs/ are.")] = Path("."),
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show what is there and what is missing.")
-    ] = False,
-    no_time: Annotated[bool, typer.Option("--no-time", help="Do not estimate how long it takes.")] = False,
-    report: Annotated[
-        Optional[Path],
-        typer.Option(
-            help="Write the report here, as .md and .html; default results/reproduce, after training."
-        ),
-    ] = None,
-    threads: Threads = None,
-    as_json: AsJson = False,
-) -> None:
-    """Train what is missing of the paper's tables and figures, and report ours beside the published values.
-
-    Stop it at any time: the same command goes on. Cells that were recorded before are used, whatever their name.
-    """
-    from sparserec.experiments import Overrides, Place, Request, as_dicts
-    from sparserec.process import use_threads
-
-    request = Request.of(
-        what,
-        overrides=Overrides(data, epochs, tuple(assignments or ())),
-        only=tuple(only or ()),
-        place=Place(folder),
-        data_dir=data_dir,
-    )
-    use_threads(threads)
-    failed = 0 if dry_run else request.train(threads)
-    jobs = request.jobs() if no_time else request.timed_jobs(quiet=as_json)
-    files = (
-        request.report(jobs, report or folder / "results" / "reproduce.md") if report or not dry_run else []
-    )
-    if as_json:
-        typer.echo(
-            json.dumps(
-                {"trainings": as_dicts(jobs), "failed": failed, "report": [str(file) for file in files]}
-            )
-        )
+    """Add the command: that of the clone, or a word about where it is."""
+    command = find_command(TREE)
+    if command is not None:
+        app.command("reproduce")(command)
     else:
-        _print(jobs, [file for file in files if file.suffix in (".md", ".html")])
-    raise typer.Exit(1 if failed else 0)
+        anything = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
+        app.command("reproduce", context_settings=anything)(elsewhere)
 
 
-def _print(jobs: list[Job], files: list[Path]) -> None:
-    from sparserec.cli.printing import print_table
-    from sparserec.experiments import counts, seconds_left
-    from sparserec.units import show_seconds
-
-    rows = [
-        {
-            "training": job.name,
-            "for": ", ".join(dict.fromkeys(cell.grid for cell in job.cells)) or "rates",
-            "state": f"{job.state}, epoch {job.epochs_done}" if job.epochs_done else job.state,
-            "about": None if job.seconds is None or job.state == "done" else show_seconds(job.seconds),
-            "recorded as, or why not": job.problem
-            or (f"{job.found.file.stem}: {job.found.name}" if job.found else ""),
-        }
-        for job in jobs
-    ]
-    notes = [
-        f"{len(jobs)} trainings: " + ", ".join(f"{count} {state}" for state, count in counts(jobs).items())
-    ]
-    if any(job.seconds for job in jobs):
-        notes.append(
-            f"left on this machine: about {show_seconds(seconds_left(jobs))}, right within a factor of two or three"
+def find_command(tree: Path) -> Callable[..., None] | None:
+    """The command of the package beside the product in a source tree, None where there is none."""
+    folder = tree / NAME
+    if not (folder / "command.py").is_file():
+        return None
+    if NAME not in sys.modules:
+        spec = importlib.util.spec_from_file_location(
+            NAME, folder / "__init__.py", submodule_search_locations=[str(folder)]
         )
-    notes += [f"report: {file}" for file in files]
-    print_table(rows, left=("training", "for", "state", "recorded as, or why not"), notes=notes)
+        assert spec is not None and spec.loader is not None
+        sys.modules[NAME] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[NAME])
+    command: Callable[..., None] = import_module(f"{NAME}.command").reproduce
+    return command
+
+
+def elsewhere() -> None:
+    """Train the tables and figures of the paper again (from a clone of the repository)."""
+    raise SparserecError(
+        "reproduce works from a clone of the repository, where the paper's grids are: `pip install -e .` there"
+    )

@@ -54,8 +54,9 @@ def table(
 ) -> None:
     """Render a Markdown table from recorded results."""
     from sparserec.errors import SettingError
-    from sparserec.experiments import COLUMNS, draw_sizes, markdown_table, read_results
+    from sparserec.experiments import COLUMNS, draw_sizes, markdown_table
     from sparserec.files import write_text
+    from sparserec.runs import read_results
 
     rows = [row for path in results for row in read_results(path) if only is None or only in row["name"]]
     chosen = [name.strip() for name in columns.split(",")] if columns else None

@@ -11,6 +11,7 @@ from sparserec.cli import options
 
 if TYPE_CHECKING:
     from sparserec.planning import PlanOptions
+    from sparserec.runs import Input
 
 
 def register(app: typer.Typer) -> None:
@@ -23,14 +24,25 @@ def train(
     context: typer.Context,
     run_dir: Annotated[
         Optional[Path],
-        typer.Option("--run", "--run-dir", help="Folder of this run; default runs/<data>-<method>-<digest>."),
+        typer.Option(
+            "--run",
+            "--run-dir",
+            help="Folder of this run; default runs/<data>-<method>-<digest>. With torchrun: --run-dir.",
+        ),
     ] = None,
     budget: Annotated[
         Optional[str],
         typer.Option(
-            help="Size of the file to ship, such as 1MB: chooses --dim and --density, and the file's encoding."
+            help="Size of the file to ship, such as 300kB: chooses --dim and --density too. Default: a file of 1MB."
         ),
     ] = None,
+    file: Annotated[
+        bool, typer.Option("--file/--no-file", help="Whether to choose and write the device file at the end.")
+    ] = True,
+    thorough: Annotated[
+        bool,
+        typer.Option("--thorough", help="Also train XSimGCL, and ship its vectors where they are better."),
+    ] = False,
     mode: Annotated[str, typer.Option(help="With --budget, what will be shipped: items or full.")] = "items",
     warm: Annotated[
         Optional[Path], typer.Option("--from", help="A finished run to go on from when the log has grown.")
@@ -54,12 +66,11 @@ def train(
     from sparserec.distributed import local_threads, started_processes
     from sparserec.errors import SettingError
     from sparserec.planning import PlanOptions
-    from sparserec.process import use_threads
     from sparserec.runs import Input, RunFolder, open_dense_run, open_warm_start, train_run
     from sparserec.training import resolve_config
 
     with started_processes() as processes:
-        wanted = PlanOptions.of(budget, mode, most_nmf_work, force)
+        wanted = PlanOptions.of(budget, mode, most_nmf_work, force, threads or local_threads())
         if warm is not None and dense_run is not None:
             raise SettingError("--from and --dense-run each say what to begin with: give one of them")
         old = open_warm_start(warm) if warm is not None else None
@@ -74,30 +85,34 @@ def train(
         if dense is not None and inherited is None:
             inherited = {"base": dense.config.base}
         settings = resolve_config(*options.typed_settings(context), inherited, mode == "full")
-        use_threads(threads or local_threads())
         given = Input(settings.data, data_dir, metadata)
         if "data" not in settings.model_fields_set and not as_json and processes.first:
             typer.echo("no data named: training on the built-in sample, a year of visits in a made-up city")
         finished = train_run(settings, run_dir, given, wanted, dense or old, resume, quiet, processes)
     if not processes.first:
         return
-    shipped = _ship(finished.folder, wanted, quiet)
+    shipped = _ship(finished.folder, given if thorough else None, wanted, quiet) if file else None
     print_record(RunFolder(finished.folder).read_record(), finished.folder, as_json)
-    if budget is not None and not as_json:
+    if as_json:
+        return
+    if shipped is not None:
+        print(shipped)
+    elif budget is not None:
         everyone = " --include-everyones-history" if mode == "full" else ""
-        print(
-            shipped or f"next: sparserec export {finished.folder} --mode {mode} --budget {budget}{everyone}"
-        )
+        print(f"next: sparserec export {finished.folder} --mode {mode} --budget {budget}{everyone}")
 
 
-def _ship(folder: Path, wanted: PlanOptions, quiet: bool) -> str | None:
-    """Write the file that a budget was given for; mode full waits for a word, because it holds everybody's history."""
-    from sparserec.export import ship_run
-    from sparserec.runs import RunFolder
-    from sparserec.units import show_bytes
+def _ship(folder: Path, source: Input | None, wanted: PlanOptions, quiet: bool) -> str | None:
+    """Write the best file for the size; mode full waits for a word, because it holds everybody's history.
 
-    if wanted.budget is None or wanted.mode != "items":
+    With a `source` a second model is trained on it.
+    """
+    from sparserec.export import said, ship_run, ship_thoroughly
+
+    if wanted.mode != "items":
         return None
-    report = ship_run(folder, wanted.budget, quiet)
-    chosen = RunFolder(folder).read_record().shipped
-    return f"{report.path}: {show_bytes(report.bytes)}, {chosen['why']}" if report and chosen else None
+    if source is not None:
+        ship_thoroughly(folder, source, wanted.budget, quiet)
+    else:
+        ship_run(folder, wanted.budget, quiet)
+    return said(folder)

@@ -1,4 +1,4 @@
-"""From Arrow tables of any column types to id columns, ratings and times."""
+"""From Arrow tables of any column types to id columns, ratings, times and weights."""
 
 from __future__ import annotations
 
@@ -26,11 +26,23 @@ def table_columns(
     if table.num_rows == 0:
         raise EmptyDataError(f"{where}: there are no rows")
     users, items = (_ids(table.column(roles[role]), roles[role], where, untyped) for role in ("user", "item"))
-    needed = [role for role in ("time", "rating") if role in roles and (rated or role == "time")]
+    needed = [role for role in ("time", "rating", "weight") if role in roles and (rated or role != "rating")]
     numbers = {role: _numbers(table.column(roles[role]), roles[role], locate) for role in needed}
-    whole = Columns(users, items, numbers.get("rating"), numbers.get("time"), where)
+    weights = check_weights(numbers.get("weight"), roles.get("weight", ""), locate)
+    whole = Columns(users, items, numbers.get("rating"), numbers.get("time"), where, weights=weights)
     present = pc.and_(_present(users), _present(items)).to_numpy(zero_copy_only=False)
     return whole.select(present, "missing user or item id")
+
+
+def check_weights(weights: np.ndarray | None, name: str, locate: Locate) -> np.ndarray | None:
+    """Refuse weights below 0: a dislike is no interaction."""
+    if weights is not None and (weights < 0).any():
+        row = int(np.argmax(weights < 0))
+        raise BadValueError(
+            f"{locate(row)}: column {name!r} has the weight {weights[row]:g}; weights are above 0, and rows that count "
+            "against an item are left out"
+        )
+    return weights
 
 
 def _present(column: Any) -> Any:
@@ -88,7 +100,7 @@ def _numbers(column: Any, name: str, locate: Locate) -> np.ndarray:
     """A rating or time column as finite int64 or float64; dates become seconds since 1970."""
     kind = column.type
     if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-        converted = _seconds(column)
+        converted = _seconds(column, name, locate)
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
         converted = _parsed(column, name, locate)
     elif pa.types.is_integer(kind) and column.null_count == 0:
@@ -111,13 +123,19 @@ def _parsed(column: Any, name: str, locate: Locate) -> Any:
             converted = column.cast(kind)
         except pa.ArrowInvalid:
             continue
-        return _seconds(converted) if pa.types.is_timestamp(kind) else converted
+        return _seconds(converted, name, locate) if pa.types.is_timestamp(kind) else converted
     raise _first_unparsable(column, name, locate)
 
 
-def _seconds(column: Any) -> Any:
-    microseconds = pc.cast(column.cast(pa.timestamp("us", getattr(column.type, "tz", None))), pa.int64())
-    return pc.divide(microseconds.cast(pa.float64()), 1e6)
+def _seconds(column: Any, name: str, locate: Locate) -> Any:
+    """Seconds since 1970 to the microsecond: what a nanosecond adds is cut off, as float64 would do."""
+    kind = column.type
+    finer = pa.types.is_timestamp(kind) and kind.unit == "ns"
+    try:
+        exact = column.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=not finer)
+    except pa.ArrowInvalid:
+        raise BadValueError(f"{locate(0)}: column {name!r} has times beyond the year 290,000") from None
+    return pc.divide(pc.cast(exact, pa.int64()).cast(pa.float64()), 1e6)
 
 
 def _first_unparsable(column: Any, name: str, locate: Locate) -> BadValueError:

@@ -26,6 +26,7 @@ class Columns:
     times: np.ndarray | None = None
     where: str = "input"
     dropped: dict[str, int] = field(default_factory=dict)
+    weights: np.ndarray | None = None
 
     def __len__(self) -> int:
         return len(self.users)
@@ -41,6 +42,7 @@ class Columns:
             items=_pick(self.items, chosen),
             ratings=None if self.ratings is None else self.ratings[chosen],
             times=None if self.times is None else self.times[chosen],
+            weights=None if self.weights is None else self.weights[chosen],
             dropped={**self.dropped, reason: self.dropped.get(reason, 0) + left_out},
         )
 
@@ -50,7 +52,7 @@ def _pick(column: Any, chosen: np.ndarray) -> Any:
 
 
 def join_parts(files: list[Columns]) -> Columns:
-    """The rows of several files as one part; ratings and times stay only when every file has them."""
+    """The rows of several files as one part; ratings, times and weights stay only when every file has them."""
     if len(files) == 1:
         return files[0]
     dropped: Counter[str] = Counter()
@@ -63,6 +65,7 @@ def join_parts(files: list[Columns]) -> Columns:
         _all_or_none([part.times for part in files]),
         files[0].where,
         dict(dropped),
+        _all_or_none([part.weights for part in files]),
     )
 
 
@@ -72,10 +75,19 @@ def _all_or_none(arrays: list[np.ndarray | None]) -> np.ndarray | None:
 
 
 def build_source(
-    parts: dict[str, Columns], report: ReadReport, min_rating: float | None = None, core: int | None = None
+    parts: dict[str, Columns],
+    report: ReadReport,
+    min_rating: float | None = None,
+    core: int | None = None,
+    drawn: tuple[int, int] | None = None,
+    count_repeats: bool = False,
 ) -> Source:
-    """Number the ids of all parts together and build the Source; `report` says where the columns came from."""
-    parts = {name: _rated(part, min_rating) for name, part in parts.items()}
+    """Number the ids of all parts together and build the Source; `report` says where the columns came from.
+
+    `drawn` is how many users are kept, and the seed that decides which. With `count_repeats` a pair weighs as much as
+    it has rows.
+    """
+    parts = {name: _weighed(_rated(part, min_rating), count_repeats) for name, part in parts.items()}
     dropped: Counter[str] = Counter()
     for part in parts.values():
         dropped.update(part.dropped)
@@ -83,6 +95,8 @@ def build_source(
         where = ", ".join(part.where for part in parts.values())
         raise EmptyDataError(f"{where}: no interactions" + (f" ({_reasons(dropped)})" if dropped else ""))
     numbered = _number(parts)
+    if drawn is not None and drawn[0] < len(numbered.user_ids):
+        numbered = _draw(numbered, *drawn, dropped)
     if core is not None and core > 1:
         numbered = _core(numbered, core, dropped)
     built = _interactions(numbered, dropped)
@@ -98,11 +112,23 @@ def _rated(part: Columns, min_rating: float | None) -> Columns:
     return part.select(part.ratings >= min_rating, f"rating below {min_rating:g}")
 
 
+def _weighed(part: Columns, count_repeats: bool) -> Columns:
+    """Rows that weigh nothing are left out; every row weighs one where repeats are to be counted."""
+    if count_repeats and part.weights is None:
+        return replace(part, weights=np.ones(len(part)))
+    return part if part.weights is None else part.select(part.weights > 0, "weight 0")
+
+
+PerPart = dict[str, np.ndarray] | None
+"""One array for each part, or none."""
+
+
 @dataclass(frozen=True)
 class _Numbered:
     users: dict[str, np.ndarray]
     items: dict[str, np.ndarray]
-    times: dict[str, np.ndarray] | None
+    times: PerPart
+    weights: PerPart
     user_ids: IdMap
     item_ids: IdMap
 
@@ -111,10 +137,12 @@ def _number(parts: dict[str, Columns]) -> _Numbered:
     users, user_ids = number_ids(_one_column([part.users for part in parts.values()]))
     items, item_ids = number_ids(_one_column([part.items for part in parts.values()]))
     timed = {name: part.times for name, part in parts.items() if part.times is not None}
+    weighed = {name: part.weights for name, part in parts.items() if part.weights is not None}
     return _Numbered(
         _apart(users, parts),
         _apart(items, parts),
         timed if len(timed) == len(parts) else None,
+        weighed if len(weighed) == len(parts) else None,
         user_ids,
         item_ids,
     )
@@ -139,6 +167,17 @@ def _apart(codes: np.ndarray, parts: dict[str, Columns]) -> dict[str, np.ndarray
     return dict(zip(parts, np.split(codes, ends)))
 
 
+def _draw(numbered: _Numbered, count: int, seed: int, dropped: Counter[str]) -> _Numbered:
+    """Keep some users, drawn among their sorted ids, and the items they have."""
+    order = np.argsort(numbered.user_ids.external(), kind="stable")
+    good_user = np.zeros(len(order), bool)
+    good_user[order[np.random.default_rng(seed).choice(len(order), count, replace=False)]] = True
+    good_item = np.zeros(len(numbered.item_ids), bool)
+    for name, users in numbered.users.items():
+        good_item[numbered.items[name][good_user[users]]] = True
+    return _only(numbered, good_user, good_item, "user who was not drawn", dropped)
+
+
 def _core(numbered: _Numbered, core: int, dropped: Counter[str]) -> _Numbered:
     """Leave out users and items with fewer than `core` distinct interactions, again and again until none is left."""
     users = np.concatenate(list(numbered.users.values()))
@@ -154,22 +193,30 @@ def _core(numbered: _Numbered, core: int, dropped: Counter[str]) -> _Numbered:
         kept = good
     if not kept.any():
         raise EmptyDataError(f"core={core} leaves no interactions; choose a smaller core")
-    good_user, good_item = user_counts > 0, item_counts > 0
+    reason = f"user or item with fewer than {core} interactions"
+    return _only(numbered, user_counts > 0, item_counts > 0, reason, dropped)
+
+
+def _only(
+    numbered: _Numbered, good_user: np.ndarray, good_item: np.ndarray, reason: str, dropped: Counter[str]
+) -> _Numbered:
+    """Rows of good users and items, numbered anew; how many others were left out, and why, is counted."""
     rows = {
         name: good_user[numbered.users[name]] & good_item[numbered.items[name]] for name in numbered.users
     }
-    dropped[f"user or item with fewer than {core} interactions"] += sum(
-        int((~row).sum()) for row in rows.values()
-    )
+    dropped[reason] += sum(int((~row).sum()) for row in rows.values())
     return _Numbered(
         {name: _renumber(codes[rows[name]], good_user) for name, codes in numbered.users.items()},
         {name: _renumber(codes[rows[name]], good_item) for name, codes in numbered.items.items()},
-        None
-        if numbered.times is None
-        else {name: times[rows[name]] for name, times in numbered.times.items()},
+        _some(numbered.times, rows),
+        _some(numbered.weights, rows),
         numbered.user_ids.take(np.flatnonzero(good_user)),
         numbered.item_ids.take(np.flatnonzero(good_item)),
     )
+
+
+def _some(arrays: PerPart, rows: dict[str, np.ndarray]) -> PerPart:
+    return None if arrays is None else {name: array[rows[name]] for name, array in arrays.items()}
 
 
 def _renumber(codes: np.ndarray, good: np.ndarray) -> np.ndarray:
@@ -181,10 +228,10 @@ def _interactions(numbered: _Numbered, dropped: Counter[str]) -> dict[str, Inter
     built: dict[str, Interactions] = {}
     for name in numbered.users:
         times = None if numbered.times is None else numbered.times[name]
-        part = Interactions.from_codes(
-            numbered.users[name], numbered.items[name], numbered.user_ids, numbered.item_ids, times
-        )
-        dropped["repeat of another row"] += part.duplicates
+        weights = None if numbered.weights is None else numbered.weights[name]
+        codes = numbered.users[name], numbered.items[name], numbered.user_ids, numbered.item_ids
+        part = Interactions.from_codes(*codes, times, weights=weights)
+        dropped["repeat of another row"] += 0 if weights is not None else part.duplicates
         for earlier, other in built.items():
             seen = np.isin(_keys(part), _keys(other), assume_unique=True)
             if seen.any():

@@ -45,11 +45,14 @@ class Interactions:
     item_info: ItemInfo | None = None
     duplicates: int = 0
     """How many given pairs were repeats of another; only from_pairs collapses any."""
+    weights: np.ndarray | None = None
+    """float32, above 0: how much each pair counts in a loss, twice as much being the pair twice; None: all alike."""
 
     def __post_init__(self) -> None:
         assert self.users.dtype == np.int32 and self.items.dtype == np.int32
         assert self.users.shape == self.items.shape
         assert self.timestamps is None or len(self.timestamps) == len(self.users)
+        assert self.weights is None or len(self.weights) == len(self.users)
 
     def __len__(self) -> int:
         return len(self.users)
@@ -94,8 +97,9 @@ class Interactions:
         item_ids: IdMap,
         timestamps: Any = None,
         item_info: ItemInfo | None = None,
+        weights: np.ndarray | None = None,
     ) -> Interactions:
-        """Build from dense numbers in any order, collapsing repeats."""
+        """Build from dense numbers in any order, collapsing repeats; weights of repeats add up."""
         if len(users) > MOST_INTERACTIONS:
             raise IdRangeError(f"{len(users):,} interactions; at most {MOST_INTERACTIONS:,} are supported")
         key = users.astype(np.int64) * max(len(item_ids), 1) + items
@@ -105,8 +109,9 @@ class Interactions:
             users, items = users[kept], items[kept]
             timestamps = None if timestamps is None else np.asarray(timestamps)[kept]
         times = None if timestamps is None else np.asarray(timestamps)
+        summed = None if weights is None else _sums(key, np.asarray(weights, np.float64))
         numbers = users.astype(np.int32, copy=False), items.astype(np.int32, copy=False)
-        return cls(*numbers, user_ids, item_ids, times, item_info, duplicates)
+        return cls(*numbers, user_ids, item_ids, times, item_info, duplicates, summed)
 
     def user_counts(self) -> np.ndarray:
         """Interactions per user, int32."""
@@ -123,9 +128,9 @@ class Interactions:
     def select(self, chosen: np.ndarray) -> Interactions:
         """The interactions where the boolean mask `chosen` is set, with the same users and items."""
         times = None if self.timestamps is None else self.timestamps[chosen]
-        return replace(
-            self, users=self.users[chosen], items=self.items[chosen], timestamps=times, duplicates=0
-        )
+        weights = None if self.weights is None else self.weights[chosen]
+        pairs = {"users": self.users[chosen], "items": self.items[chosen]}
+        return replace(self, **pairs, timestamps=times, weights=weights, duplicates=0)
 
     def with_item_info(self, item_info: ItemInfo | None) -> Interactions:
         """The same interactions with names for the items."""
@@ -143,6 +148,7 @@ class Interactions:
             user_ids=self.user_ids.take(user_order),
             item_ids=self.item_ids.take(item_order),
             timestamps=None if self.timestamps is None else self.timestamps[order],
+            weights=None if self.weights is None else self.weights[order],
             item_info=None if self.item_info is None else self.item_info.take(item_order),
         )
 
@@ -163,10 +169,11 @@ class Interactions:
 
 
 def join(parts: Sequence[Interactions]) -> Interactions:
-    """Parts over the same users and items as one; times stay only where every part has them."""
+    """Parts over the same users and items as one; times and weights stay only where every part has them."""
     if len(parts) == 1:
         return parts[0]
     times = [part.timestamps for part in parts if part.timestamps is not None]
+    weights = [part.weights for part in parts if part.weights is not None]
     first = parts[0]
     return Interactions.from_codes(
         np.concatenate([part.users for part in parts]),
@@ -175,6 +182,7 @@ def join(parts: Sequence[Interactions]) -> Interactions:
         first.item_ids,
         np.concatenate(times) if len(times) == len(parts) else None,
         first.item_info,
+        np.concatenate(weights) if len(weights) == len(parts) else None,
     )
 
 
@@ -197,6 +205,12 @@ def _first_of_each(key: np.ndarray, times: np.ndarray | None) -> np.ndarray | No
     first = np.ones(len(key), bool)
     first[1:] = ordered[1:] != ordered[:-1]
     return order[first]
+
+
+def _sums(key: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """The sum of the weights of each different key, by ascending key, float32."""
+    _, place = np.unique(key, return_inverse=True)
+    return np.bincount(place, weights).astype(np.float32)
 
 
 def _inverse(order: np.ndarray, size: int, side: str) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Names and tags of items from a metadata file: CSV, TSV, Parquet, RecBole `.item` or MovieLens
+"""Names and tags of items from a data frame or a metadata file: CSV, TSV, Parquet, RecBole `.item` or MovieLens
 `movies.dat`, `u.item`.
 """
 
@@ -7,13 +7,21 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from sparserec.data.errors import MalformedLineError, MissingColumnError, UnreadableFileError
+from sparserec.data.errors import (
+    MalformedLineError,
+    MissingColumnError,
+    UnknownFormatError,
+    UnreadableFileError,
+)
 from sparserec.data.file_bytes import check_text, read_bytes
 from sparserec.data.folders import item_file
+from sparserec.data.frames import as_table
 from sparserec.data.ids import IdMap
 from sparserec.data.interactions import ItemInfo
 from sparserec.data.naming import SYNONYMS, plain_name
@@ -30,10 +38,9 @@ _RECBOLE_TYPES = (":token", ":token_seq", ":float", ":float_seq")
 _LEAST_MATCH = 0.1  # of the items or of the file's rows; less is another catalogue's file
 
 
-def read_item_info(path: Path | str, item_ids: IdMap) -> ItemInfo:
-    """Titles and tags aligned with `item_ids`; an item the file does not name is called by its id."""
-    path = Path(path)
-    rows = _parquet_rows(path) if path.suffix in (".parquet", ".pq") else _text_rows(path)
+def read_item_info(what: Any, item_ids: IdMap) -> ItemInfo:
+    """Titles and tags of a file or data frame, aligned with `item_ids`; an item without a name is called by its id."""
+    path, rows = _rows(what)
     first_line, first = next(rows)
     roles = _roles(first, path)
     titles = [str(name) for name in item_ids.external()]
@@ -53,6 +60,14 @@ def read_item_info(path: Path | str, item_ids: IdMap) -> ItemInfo:
                 _split_tags(_cell(cells, roles["tags"], path, line), spaced) if "tags" in roles else ()
             )
     return ItemInfo(titles if "title" in roles else None, tags if "tags" in roles else None, note)
+
+
+def _rows(what: Any) -> tuple[Path, Iterator[tuple[int, list[str]]]]:
+    """Where item info is from, for messages, and its rows with their numbers."""
+    if not isinstance(what, str | PathLike):
+        return Path("metadata"), _frame_rows(what)
+    path = Path(what)
+    return path, _parquet_rows(path) if path.suffix in (".parquet", ".pq") else _text_rows(path)
 
 
 def name_items_from_beside(source: Source) -> Source:
@@ -151,6 +166,25 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
         raise UnreadableFileError(
             f"{path}: damaged or truncated Parquet file ({error}); write it again"
         ) from None
+    yield from _table_rows(table)
+
+
+def _frame_rows(frame: Any) -> Iterator[tuple[int, list[str]]]:
+    _, table = as_table(frame, "metadata")
+    if table is None:
+        raise UnknownFormatError(
+            f"metadata: cannot read names of items from {type(frame).__name__}; give a file or a data frame with "
+            "columns id, title and tags"
+        )
+    if not _has_header(table.column_names):
+        raise MissingColumnError(
+            "metadata: expected columns id, title and/or tags, found "
+            + ", ".join(map(repr, table.column_names))
+        )
+    return _table_rows(table)
+
+
+def _table_rows(table: Any) -> Iterator[tuple[int, list[str]]]:
     yield 0, table.column_names
     columns = [column.to_pylist() for column in table.columns]
     for number, cells in enumerate(zip(*columns), start=1):
@@ -158,6 +192,8 @@ def _parquet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
 
 
 def _text(cell: object) -> str:
+    if isinstance(cell, float) and cell.is_integer():  # ids that went through a column with gaps
+        return str(int(cell))
     return "|".join(map(str, cell)) if isinstance(cell, list) else "" if cell is None else str(cell)
 
 

@@ -1,4 +1,4 @@
-"""Which column is which: common names for user, item, rating and time."""
+"""Which column is which: common names for user, item, rating and time; weights are named by who wants them."""
 
 from __future__ import annotations
 
@@ -133,6 +133,8 @@ def choose_columns(
             found = _known(names, synonyms, taken) or by_place.get(role)
             if found is not None and found not in taken:
                 chosen[role] = found
+    if wanted.get("weight"):  # never guessed: plays may be anything
+        chosen["weight"] = _named(names, str(wanted["weight"]), "weight", where)
     for role in ("user", "item"):
         if role not in chosen:
             raise MissingColumnError(

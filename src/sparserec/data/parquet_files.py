@@ -26,7 +26,7 @@ def read_parquet(path: Path, wanted: dict[str, str | None]) -> tuple[Any, dict[s
 
     roles = choose_columns(parquet_names(path), wanted, str(path))
     with _explaining(path):
-        return parquet.ParquetFile(path).read(columns=list(roles.values())), roles
+        return parquet.ParquetFile(path).read(columns=list(dict.fromkeys(roles.values()))), roles
 
 
 @contextmanager

@@ -8,8 +8,10 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from pydantic import Field
+
 from sparserec.data.columns import PART_NAMES, Columns, build_source, join_parts
-from sparserec.data.errors import EmptyDataError
+from sparserec.data.errors import EmptyDataError, MissingColumnError
 from sparserec.data.folders import find_files
 from sparserec.data.frames import frame_columns
 from sparserec.data.interactions import Interactions
@@ -34,10 +36,19 @@ class ReadOptions(Settings):
     """Name of the rating column; empty to ignore ratings."""
     time_col: str | None = None
     """Name of the time column; empty to ignore times."""
+    weight_col: str | None = None
+    """Name of a column with the weight of each interaction in the loss (`value` for those of a matrix): a pair of
+    weight 2 counts as if it were there twice."""
+    count_repeats: bool = False
+    """Whether a pair weighs as many as it has rows; otherwise repeats count once."""
     min_rating: float | None = None
     """Count only ratings of at least this as interactions."""
     core: int | None = None
     """Leave out users and items with fewer interactions than this, repeatedly."""
+    draw_users: int | None = Field(None, ge=1)
+    """Draw this many users and leave out the others, before `core` looks at what is left: a small version of a log."""
+    draw_seed: int = Field(0, ge=0)
+    """Decides who is drawn, whatever the order of the rows."""
     format: str | None = None
     """Overrule the guess: lightgcn, table, lines, inter, movielens or parquet."""
     header: bool | None = None
@@ -51,6 +62,7 @@ class ReadOptions(Settings):
             "item": self.item_col,
             "rating": self.rating_col,
             "time": self.time_col,
+            "weight": self.weight_col,
         }
 
     @property
@@ -82,9 +94,20 @@ def read_source(
     else:
         columns, report = _read_objects(given, settings)
     if "rating" in report.columns and not settings.rated:
-        note = f"ratings ({report.columns['rating']}) are not used, every row counts; `min_rating` sets a threshold"
+        note = (
+            f"ratings ({report.columns['rating']}) are not used, every row counts; `min_rating` sets a threshold, "
+            "`weight_col` takes a column as weights"
+        )
         report = replace(report, notes=report.notes + (note,))
-    source = build_source(columns, report, settings.min_rating, settings.core)
+    if settings.weight_col and not any(part.weights is not None for part in columns.values()):
+        raise MissingColumnError(
+            f"`weight_col` {settings.weight_col!r}: {report.format} has no columns to choose"
+        )
+    if settings.weight_col and settings.count_repeats:
+        raise SettingError("`weight_col` and `count_repeats` both say what a pair weighs; give one of them")
+    drawn = None if settings.draw_users is None else (settings.draw_users, settings.draw_seed)
+    chosen = settings.min_rating, settings.core, drawn, settings.count_repeats
+    source = build_source(columns, report, *chosen)
     return name_items_from_beside(source)
 
 

@@ -27,6 +27,8 @@ class Sampler:
 
     `order="edges"`: every edge once per epoch in random order, the last batch may be short.
     `order="users"`: users with an interaction drawn uniformly, then one of their items, as LightGCN's code does.
+    Edges with weights come as often as their weight says: in an epoch of as many edges, once for each mean weight that
+    an edge has, the rest by chance; and a user's items in proportion. So every loss is weighed, whatever it is.
     Negatives are uniform; with `reject` and groups of one edge they are never a train item of that edge's user.
     """
 
@@ -47,6 +49,7 @@ class Sampler:
         self._offsets = train.offsets()
         self._active = np.flatnonzero(np.diff(self._offsets)).astype(np.int32)
         self._rounds = int(np.diff(self._offsets).max()).bit_length()
+        self._ends = None if train.weights is None else np.cumsum(train.weights, dtype=np.float64)
         self._epoch, self._permutation = -1, np.empty(0, np.int32)
         if self.reject:
             self._refuse_full_users()
@@ -69,6 +72,8 @@ class Sampler:
             if self.order == "edges"
             else self._by_user(rng, size)
         )
+        if self.group_size == 1:  # edges are stored by user: their rows are then met one after the other
+            edges = np.sort(edges)
         users = self.train.users[edges]
         return Batch(users, self.train.items[edges], self._negatives(rng, users))
 
@@ -77,15 +82,29 @@ class Sampler:
         if epoch != self._epoch:
             self._permutation = np.empty(0, np.int32)
             stream = np.random.SeedSequence([streams.EDGE_ORDER, self.seed, epoch])
-            order = np.arange(len(self.train), dtype=np.int32)
-            np.random.Generator(np.random.Philox(stream)).shuffle(order)
+            rng = np.random.Generator(np.random.Philox(stream))
+            order = self._edges_of_epoch(rng)
+            rng.shuffle(order)
             self._epoch, self._permutation = epoch, order
         return self._permutation
 
+    def _edges_of_epoch(self, rng: np.random.Generator) -> np.ndarray:
+        """Every edge once, or, with weights, as often as its share of them says, rounded up or down by chance."""
+        count = len(self.train)
+        if self._ends is None:
+            return np.arange(count, dtype=np.int32)
+        marks = (np.arange(count) + rng.random()) * (self._ends[-1] / count)
+        return np.minimum(np.searchsorted(self._ends, marks, side="right"), count - 1).astype(np.int32)
+
     def _by_user(self, rng: np.random.Generator, size: int) -> np.ndarray:
         users = self._active[rng.integers(0, len(self._active), size)]
-        start, counts = self._offsets[users], self._offsets[users + 1] - self._offsets[users]
-        return start + (rng.random(size) * counts).astype(np.int32)
+        start, end = self._offsets[users], self._offsets[users + 1]
+        if self._ends is None:
+            return start + (rng.random(size) * (end - start)).astype(np.int32)
+        before = np.where(start > 0, self._ends[np.maximum(start - 1, 0)], 0.0)
+        marks = before + rng.random(size) * (self._ends[end - 1] - before)
+        found = np.searchsorted(self._ends, marks, side="right")
+        return np.clip(found, start, end - 1).astype(np.int32)
 
     def _negatives(self, rng: np.random.Generator, users: np.ndarray) -> np.ndarray:
         if not self.reject:

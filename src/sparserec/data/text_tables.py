@@ -26,7 +26,7 @@ def read_text_table(path: Path, form: Form, wanted: dict[str, str | None]) -> tu
         free = {role: name for role, name in by_place.items() if name not in asked.values()}
         guessed: dict[str, str | None] = {"rating": "", "time": "", **free, **asked}
         roles = choose_columns(names, guessed, str(path))
-    return _parse(data, path, form, names, list(roles.values())), roles
+    return _parse(data, path, form, names, list(dict.fromkeys(roles.values()))), roles
 
 
 def text_line(path: Path, row: int, header: bool) -> int:

@@ -30,7 +30,7 @@ from .fold_in import FoldInWeights
 from .graph import encode_graph, smallest_counts
 from .ids import id_tensors
 from .model import Explanation, Item, Model, Recommendation, load, loads
-from .scorers import FullScorer
+from .scorers import FullScorer, ItemsScorer
 from .sizes import SCALE_BYTES, gap_bytes, int_bytes, prefix_bytes, product_bytes
 from .text import text_tensors
 from .writer import ModelParts, model_bytes, write_model
@@ -45,6 +45,7 @@ __all__ = [
     "FoldInWeights",
     "FullScorer",
     "Item",
+    "ItemsScorer",
     "Model",
     "ModelParts",
     "Recommendation",

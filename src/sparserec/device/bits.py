@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+POPCOUNT = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 WIDEST = 24  # 7 bits of offset and at most so many of value fit four bytes
 
 

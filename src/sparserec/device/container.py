@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import errors
+from .room import Room, room_of
 
 PREFIX = b'{"__metadata__":{"sha256":"'
 DIGEST_START = 8 + len(PREFIX)
@@ -21,6 +22,8 @@ DIGEST_END = DIGEST_START + 64
 MAX_HEADER = 1 << 20
 MAJOR, MINOR = 1, 1
 LONG_NUMBER = re.compile("[0-9]{16}")
+TEXT_OR_BRACKET = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]', re.DOTALL)
+DEEPEST = 64
 ELEMENT_BYTES = {
     "F64": 8, "I64": 8, "U64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2,
     "I16": 2, "U16": 2, "I8": 1, "U8": 1, "BOOL": 1,
@@ -57,6 +60,7 @@ class Container:
     payload_start: int
     metadata: dict[str, str]
     entries: dict[str, Entry]
+    room: Room  # what its tables may still take in memory
 
     def __contains__(self, name: str) -> bool:
         return name in self.entries
@@ -107,13 +111,13 @@ def parse(buffer: Any) -> Container:
     header = _parse_header(raw)
     metadata = _check_metadata(header.pop("__metadata__"))
     payload_size = size - 8 - length
-    entries = {name: _check_entry(name, value, payload_size) for name, value in header.items()}
+    entries = _check_entries(header, payload_size)
     _check_coverage(entries, payload_size)
     if digest(buffer) != bytes(buffer[DIGEST_START:DIGEST_END]).decode("ascii"):
         raise errors.WrongChecksum(
             "the SHA-256 of the file is not the one written in it: download or export it again"
         )
-    return Container(buffer, 8 + length, metadata, entries)
+    return Container(buffer, 8 + length, metadata, entries, room_of(size))
 
 
 def digest(buffer: Any) -> str:
@@ -133,7 +137,7 @@ def _check_prefix(raw: bytes) -> None:
 
 
 def parse_json(text: str) -> Any:
-    """JSON as JavaScript reads it: no NaN, and 16.0 is the integer 16."""
+    """JSON as JavaScript reads it: no NaN, and 16.0 is the integer 16; not nested deeper than the format allows."""
 
     def refuse(name: str) -> None:
         raise ValueError(f"{name} is not JSON")
@@ -142,10 +146,21 @@ def parse_json(text: str) -> Any:
         value = float(digits)
         return int(value) if value.is_integer() else value
 
+    _check_depth(text)
     exact = (
         LONG_NUMBER.search(text) is None
     )  # then the built-in integers are the same, and much faster to read
     return json.loads(text, parse_constant=refuse, parse_float=number, parse_int=None if exact else number)
+
+
+def _check_depth(text: str) -> None:
+    """Looked up in the text: parsers give up at depths of their own, and drop what a later key of one name hides."""
+    depth = 0
+    for found in TEXT_OR_BRACKET.finditer(text):
+        sign = text[found.start()]
+        depth += (sign in "[{") - (sign in "]}")
+        if depth > DEEPEST:
+            raise ValueError(f"nested deeper than {DEEPEST}")
 
 
 def _parse_header(raw: bytes) -> dict[str, Any]:
@@ -184,7 +199,43 @@ def is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 53
 
 
-def _check_entry(name: str, value: Any, payload_size: int) -> Entry:
+def _check_entries(header: dict[str, Any], payload_size: int) -> dict[str, Entry]:
+    """One check after the other, each of all tensors: what is found does not depend on their order."""
+    for name, value in header.items():
+        _check_form(name, value)
+    for name, value in header.items():
+        if value["dtype"] not in ELEMENT_BYTES:
+            raise errors.UnknownDtype(f"tensor {name!r} has dtype {value['dtype']!r}")
+    entries = {
+        name: Entry(value["dtype"], tuple(value["shape"]), *value["data_offsets"])
+        for name, value in header.items()
+    }
+    for check in (_check_range, _check_length, _check_alignment):
+        for name, entry in entries.items():
+            check(name, entry, payload_size)
+    return entries
+
+
+def _check_range(name: str, entry: Entry, payload_size: int) -> None:
+    if entry.end > payload_size:
+        raise errors.OffsetOutOfRange(f"tensor {name!r} ends at {entry.end} of {payload_size} bytes")
+
+
+def _check_length(name: str, entry: Entry, payload_size: int) -> None:
+    size = entry.end - entry.begin
+    if size != math.prod(entry.shape) * ELEMENT_BYTES[entry.dtype]:
+        raise errors.WrongLength(
+            f"tensor {name!r}: {size} bytes for shape {list(entry.shape)} of {entry.dtype}"
+        )
+
+
+def _check_alignment(name: str, entry: Entry, payload_size: int) -> None:
+    size = ELEMENT_BYTES[entry.dtype]
+    if entry.begin % size:
+        raise errors.Misaligned(f"tensor {name!r} starts at {entry.begin}, not a multiple of {size}")
+
+
+def _check_form(name: str, value: Any) -> None:
     if not isinstance(value, dict) or not isinstance(value.get("dtype"), str):
         raise errors.BadTensorEntry(f"tensor {name!r}: no dtype")
     shape: Any = value.get("shape")
@@ -192,19 +243,6 @@ def _check_entry(name: str, value: Any, payload_size: int) -> Entry:
     lists = isinstance(shape, list) and isinstance(offsets, list) and len(shape) <= 8 and len(offsets) == 2
     if not lists or not all(map(is_count, shape + offsets)):
         raise errors.BadTensorEntry(f"tensor {name!r}: shape or data_offsets are not lists of counts")
-    size = ELEMENT_BYTES.get(value["dtype"])
-    if size is None:
-        raise errors.UnknownDtype(f"tensor {name!r} has dtype {value['dtype']!r}")
-    begin, end = offsets
-    if end > payload_size:
-        raise errors.OffsetOutOfRange(f"tensor {name!r} ends at {end} of {payload_size} bytes")
-    if end - begin != math.prod(shape) * size:
-        raise errors.WrongLength(
-            f"tensor {name!r}: {end - begin} bytes for shape {shape} of {value['dtype']}"
-        )
-    if begin % size:
-        raise errors.Misaligned(f"tensor {name!r} starts at {begin}, not a multiple of {size}")
-    return Entry(value["dtype"], tuple(shape), begin, end)
 
 
 def _check_coverage(entries: dict[str, Entry], payload_size: int) -> None:

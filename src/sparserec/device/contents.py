@@ -14,6 +14,7 @@ from .fold_in import COUNTS, read_fold_in
 from .graph import read_graph
 from .product import read_any_table
 from .profile import Profile
+from .room import CLASS_BYTES, NODE_BYTES
 from .rows import read_rows
 from .scorers import FullScorer, ItemsScorer, NeighboursScorer, Scorer
 from .table import check_padding
@@ -28,20 +29,19 @@ class Tags:
     bitset: np.ndarray  # (items, ceil(tags / 8)) uint8
 
     def of_item(self, item: int) -> tuple[str, ...]:
-        """Names of an item's tags."""
-        return tuple(
-            self.names[int(tag)]
-            for tag in np.flatnonzero(np.unpackbits(self.bitset[item], bitorder="little"))
-        )
+        """Names of an item's tags, each once."""
+        bits = np.unpackbits(self.bitset[item], bitorder="little")
+        return tuple(dict.fromkeys(self.names[int(tag)] for tag in np.flatnonzero(bits)))
 
     def items_with(self, tags: Iterable[str]) -> np.ndarray:
-        """Items that have at least one of the tags: (items,) bool."""
-        numbers = {self.names[number]: number for number in range(len(self.names))}
+        """Items that have at least one of the tags: (items,) bool. A name that stands twice is one tag."""
         some = np.zeros(len(self.bitset), np.bool_)
         for tag in tags:
-            if tag not in numbers:
+            numbers = self.names.places(tag)
+            if not numbers:
                 raise errors.UnknownTag(f"no tag {tag!r} in this file")
-            some |= (self.bitset[:, numbers[tag] >> 3] >> (numbers[tag] & 7) & 1).astype(np.bool_)
+            for number in numbers:
+                some |= (self.bitset[:, number >> 3] >> (number & 7) & 1).astype(np.bool_)
         return some
 
 
@@ -59,11 +59,15 @@ def read_scorer(container: Container, profile: Profile) -> Scorer:
 
 
 def _check_rows(container: Container, profile: Profile) -> None:
-    """Levels may take no bytes, vectors in memory do: no file has more rows than bytes."""
+    """Levels may take no bytes, vectors in memory do: no file has more rows than bytes, and few have as many."""
     rows = profile.items + (profile.users if profile.mode == "full" else 0)
     payload = len(container.buffer) - container.payload_start
     if rows > payload:
         raise errors.WrongCount(f"{rows} rows cannot be in {payload} bytes")
+    container.room.take(NODE_BYTES * rows, f"scores and degrees of {rows:,} rows")
+    graph = container.entries.get("graph.class")
+    if profile.mode == "full" and graph is not None:
+        container.room.take(CLASS_BYTES * (graph.end - graph.begin), "the graph")
 
 
 def _read_items(container: Container, profile: Profile) -> ItemsScorer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from .gaps import MOST_ENTRIES, encode_gaps
 from .graph import smallest_counts
 from .levels import MOST_LEVELS, level_tensors, nearest_levels, ratio_levels
 from .product import AnyTable, read_any_table
+from .room import endless
 from .table import Table
 
 POSITIONS = ("gaps", "prefix", "all")
@@ -153,7 +154,7 @@ def read_back_sparse(encoded: EncodedTable) -> SparseRows:
 
 def _read(encoded: EncodedTable) -> AnyTable:
     tensors = {f"t.{part}": tensor for part, tensor in encoded.tensors.items()}
-    container = parse(serialise({"format": "srec", "version": "1.1"}, tensors))
+    container = replace(parse(serialise({"format": "srec", "version": "1.1"}, tensors)), room=endless())
     return read_any_table(container, "t", encoded.rows, encoded.dim)
 
 

@@ -87,6 +87,10 @@ class BadCoefficients(FileError):
     """The filter coefficients are not finite, too many or too large."""
 
 
+class TooLarge(FileError):
+    """The file would take more than ten times its bytes in memory."""
+
+
 class AmbiguousEncoding(FileError):
     """Something is stored in two ways at once: a table as bitmask and index, degrees as numbers and as levels."""
 

@@ -21,6 +21,14 @@ def snap(values: np.ndarray, bits: int) -> np.ndarray:
     return (values + shift) - shift
 
 
+def snap_rows(values: np.ndarray, bits: int) -> np.ndarray:
+    """The same for each row of a matrix by itself."""
+    largest = np.maximum(values.max(axis=1), -values.min(axis=1))
+    power = np.ldexp(1.0, np.frexp(largest)[1])  # a row of zeros stays one, whatever the power
+    shift = (1.5 * power * 2.0 ** (52 - bits))[:, None]
+    return (values + shift) - shift
+
+
 def bits_for(count: int) -> int:
     """Smallest number of bits b with 2^b >= count."""
     return max(int(count) - 1, 0).bit_length()

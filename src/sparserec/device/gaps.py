@@ -9,14 +9,18 @@ then numpy decodes all rows at once, and a loop does so as easily.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from . import errors
-from .bits import pack_bits, padded_bits, read_bits
+from .bits import POPCOUNT, pack_bits, padded_bits, read_bits
 from .container import Container
 
 MOST_ENTRIES = 4096  # of a row
+BLOCK_GAPS = 1 << 14
+FEW_ROWS = 48
 
 
 def column_type(dim: int) -> type[np.unsignedinteger]:
@@ -59,35 +63,163 @@ def encode_gaps(columns: np.ndarray, counts: np.ndarray, dim: int) -> dict[str, 
     return {"gap.high": np.packbits(ones, bitorder="little"), "gap.low": rest}
 
 
-def read_gaps(container: Container, name: str, counts: np.ndarray, dim: int) -> np.ndarray:
-    """Columns of all entries in row order, in the narrowest type; every one is checked to leave room for the rest."""
+def read_gaps(container: Container, name: str, start: np.ndarray, dim: int) -> np.ndarray:
+    """Columns of all entries in row order, in the narrowest type; every one is checked to leave room for the rest.
+
+    Some gaps at a time: one may take a bit in the file, and many times that while it is read.
+    """
     high = container.get(f"{name}.gap.high", ("U8",), (None,))
     low = container.get(f"{name}.gap.low", ("U8",), (None,))
-    starts = np.cumsum(counts) - counts
-    entries = int(counts.sum())
-    ends = np.flatnonzero(np.unpackbits(high, bitorder="little").view(np.bool_))
-    if len(ends) != entries or len(high) != (int(ends[-1]) // 8 + 1 if entries else 0):
+    entries = int(start[-1])
+    ones = _count_ones(high)
+    if ones != entries or bool(len(high)) != bool(entries) or (entries and not high[-1]):
         raise errors.WrongCount(
-            f"'{name}.gap.high' has {len(ends)} gaps or bytes to spare, the rows have {entries} entries"
+            f"'{name}.gap.high' has {ones} gaps or bytes to spare, the rows have {entries} entries"
         )
-    quotients = np.diff(ends, prepend=-1) - 1
-    columns = np.empty(entries, column_type(dim))
-    next_column = np.zeros(len(counts), np.int64)
-    padded, used, bit = padded_bits(low), 0, 0
-    for step, rows in _rounds(counts):
-        left, entries_left = dim - next_column[rows], counts[rows] - step
-        width = _widths(left, entries_left)
-        last = bit + np.cumsum(width)
-        if last[-1] > 8 * len(low):
-            raise errors.WrongCount(f"'{name}.gap.low' has {len(low)} bytes, too few for its entries")
-        gap = (quotients[used : used + len(rows)] << width) + read_bits(padded, last - width, width)
-        if (gap > left - entries_left).any():
-            raise errors.IndexOutOfRange(f"table {name!r}: a gap leaves no room for the rest of its row")
-        columns[starts[rows] + step] = next_column[rows] + gap
-        next_column[rows] += gap + 1
-        used, bit = used + len(rows), int(last[-1])
-    if len(low) != -(-bit // 8):
-        raise errors.WrongCount(f"'{name}.gap.low' has {len(low)} bytes for {bit} bits")
-    if bit % 8 and low[-1] >> (bit % 8):
-        raise errors.NonzeroPadding(f"tensor '{name}.gap.low': bits beyond the last are set")
-    return columns
+    decoder = _Decoder(name, _Quotients(high), _Remainders(name, low), start, dim)
+    rows, step = _longer(start, 0), 0
+    while len(rows) > FEW_ROWS:
+        decoder.read_round(rows, step)
+        step += 1
+        rows = _longer(start, step, rows)
+    decoder.read_rest(rows.tolist(), step)
+    decoder.remainders.check_end()
+    return decoder.columns
+
+
+@dataclass(frozen=True)
+class _Decoder:
+    """Where the streams of gaps are read, and the columns that come out."""
+
+    name: str
+    quotients: _Quotients
+    remainders: _Remainders
+    start: np.ndarray
+    dim: int
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        return np.zeros(int(self.start[-1]), column_type(self.dim))
+
+    def read_round(self, rows: np.ndarray, step: int) -> None:
+        """An entry of each of many rows, some of them at a time."""
+        far = False
+        for first in range(0, len(rows), BLOCK_GAPS):
+            some = rows[first : first + BLOCK_GAPS]
+            at = self.start[some].astype(np.int64) + step
+            next_column = self.columns[at - 1].astype(np.int64) + 1 if step else np.zeros(len(some), np.int64)
+            left, entries_left = self.dim - next_column, self.start[some + 1] - at
+            width = _widths(left, entries_left)
+            gap = (self.quotients.take(len(some)) << width) + self.remainders.take(width)
+            wrong = gap > left - entries_left
+            far = far or bool(wrong.any())
+            self.columns[at] = np.where(wrong, 0, next_column + gap)
+        self._check(far)
+
+    def read_rest(self, rows: list[int], step: int) -> None:
+        """All entries that are left of a few rows, one by one: a round in numpy costs as much as dozens of gaps."""
+        begins = {row: int(self.start[row]) for row in rows}
+        ends = {row: int(self.start[row + 1]) for row in rows}
+        quotients = self.quotients.one_by_one(sum(ends[row] - begins[row] - step for row in rows))
+        while rows:
+            far = False
+            for row in rows:
+                at = begins[row] + step
+                next_column = int(self.columns[at - 1]) + 1 if step else 0
+                left, entries_left = self.dim - next_column, ends[row] - at
+                width = max(3 * left // (4 * entries_left), 1).bit_length() - 1
+                gap = (next(quotients) << width) + self.remainders.take_one(width)
+                if gap > left - entries_left:
+                    far = True
+                else:
+                    self.columns[at] = next_column + gap
+            self._check(far)
+            step += 1
+            rows = [row for row in rows if begins[row] + step < ends[row]]
+
+    def _check(self, far: bool) -> None:
+        if far:
+            raise errors.IndexOutOfRange(f"table {self.name!r}: a gap leaves no room for the rest of its row")
+
+
+def _longer(start: np.ndarray, size: int, rows: np.ndarray | None = None) -> np.ndarray:
+    """Those of some rows, or of all, that have more entries: (found,) int32."""
+    found = [np.zeros(0, np.int32)]
+    count = len(start) - 1 if rows is None else len(rows)
+    for first in range(0, count, BLOCK_GAPS):
+        last = min(first + BLOCK_GAPS, count)
+        some = np.arange(first, last, dtype=np.int32) if rows is None else rows[first:last]
+        found.append(some[start[some + 1] - start[some] > size])
+    return np.concatenate(found)
+
+
+class _Quotients:
+    """Unary numbers, a few at a time: how many bits 0 there are before each bit 1."""
+
+    def __init__(self, high: np.ndarray) -> None:
+        self.high, self.byte = high, 0  # the next byte to read
+        self.ends, self.used, self.last = (
+            np.zeros(0, np.int64),
+            0,
+            -1,
+        )  # places of bits 1, and of the last used
+
+    def take(self, count: int) -> np.ndarray:
+        if len(self.ends) - self.used < count:
+            self._read(count)
+        ends = self.ends[self.used : self.used + count]
+        quotients = np.diff(ends, prepend=self.last) - 1
+        self.used, self.last = self.used + count, int(ends[-1])
+        return quotients
+
+    def one_by_one(self, count: int) -> Iterator[int]:
+        for first in range(0, count, BLOCK_GAPS):
+            yield from self.take(min(BLOCK_GAPS, count - first)).tolist()
+
+    def _read(self, count: int) -> None:
+        parts = [self.ends[self.used :]]
+        have = len(parts[0])
+        while have < count:
+            block = self.high[self.byte : self.byte + BLOCK_GAPS // 8]
+            bits = np.unpackbits(block, bitorder="little").view(np.bool_)
+            parts.append(np.flatnonzero(bits) + 8 * self.byte)
+            have += len(parts[-1])
+            self.byte += len(block)
+        self.ends, self.used = np.concatenate(parts), 0
+
+
+class _Remainders:
+    """Numbers of different widths, a few at a time."""
+
+    def __init__(self, name: str, low: np.ndarray) -> None:
+        self.name, self.low, self.bit = name, low, 0
+
+    def take(self, widths: np.ndarray) -> np.ndarray:
+        first = self.bit // 8
+        ends = self.bit % 8 + np.cumsum(widths)
+        self._go_to(8 * first + int(ends[-1]))
+        return read_bits(padded_bits(self.low[first : -(-self.bit // 8)]), ends - widths, widths)
+
+    def take_one(self, width: int) -> int:
+        first, skip = divmod(self.bit, 8)
+        self._go_to(self.bit + width)
+        window = int.from_bytes(self.low[first : -(-self.bit // 8)].tobytes(), "little")
+        return (window >> skip) & ((1 << width) - 1)
+
+    def _go_to(self, bit: int) -> None:
+        self.bit = bit
+        if bit > 8 * len(self.low):
+            raise errors.WrongCount(
+                f"'{self.name}.gap.low' has {len(self.low)} bytes, too few for its entries"
+            )
+
+    def check_end(self) -> None:
+        if len(self.low) != -(-self.bit // 8):
+            raise errors.WrongCount(f"'{self.name}.gap.low' has {len(self.low)} bytes for {self.bit} bits")
+        if self.bit % 8 and self.low[-1] >> (self.bit % 8):
+            raise errors.NonzeroPadding(f"tensor '{self.name}.gap.low': bits beyond the last are set")
+
+
+def _count_ones(packed: np.ndarray) -> int:
+    blocks = range(0, len(packed), BLOCK_GAPS)
+    return sum(int(POPCOUNT[packed[first : first + BLOCK_GAPS]].sum(dtype=np.int64)) for first in blocks)

@@ -13,7 +13,7 @@ from .container import Container
 from .exact import bits_for
 
 MOST_LEVELS = 256
-BLOCK = 1 << 16  # a multiple of 8, so that every block of packed levels starts at a byte
+BLOCK = 1 << 14  # a multiple of 8, so that every block of packed levels starts at a byte
 
 
 def pack_levels(levels: np.ndarray, bits: int) -> np.ndarray:
@@ -51,6 +51,17 @@ def read_levels(container: Container, name: str, count: int, values: int) -> np.
     if values < 1 << bits and len(levels) and int(levels.max()) >= values:
         raise errors.LevelOutOfRange(f"'{name}.level' names value {int(levels.max())} of {values}")
     return levels
+
+
+def look_up(values: np.ndarray, levels: np.ndarray) -> np.ndarray:
+    """The values that levels stand for. In blocks, because numpy widens an index to eight bytes; and bytes take the
+    place of their levels, unless those are the file's.
+    """
+    reuse = values.dtype == np.int8 and levels.flags.writeable
+    out = levels.view(np.int8) if reuse else np.empty(len(levels), values.dtype)
+    for first in range(0, len(levels), BLOCK):
+        out[first : first + BLOCK] = values[levels[first : first + BLOCK]]
+    return out
 
 
 def read_values(container: Container, name: str, dtypes: tuple[str, ...], least: int = 1) -> np.ndarray:

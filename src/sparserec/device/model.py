@@ -16,11 +16,13 @@ from .contents import Tags, read_popularity, read_scorer, read_seen, read_tags
 from .golden import GoldenQuery, compare, read_golden
 from .ids import Ids, read_ids
 from .profile import Profile, read_object, read_profile
+from .question import Identifier, identifier, identifiers, length, weight_array
 from .ranking import top
-from .scorers import LARGEST_WEIGHT, FullScorer, History, Scorer
+from .scorers import FullScorer, History, Scorer
 from .text import TextTable, has_text, read_text
 
-Identifier = int | str
+Some = Identifier | Iterable[Identifier]
+"""Ids in a list, an array, a column .., or one id alone."""
 
 
 @dataclass(frozen=True)
@@ -107,33 +109,31 @@ class Model:
     def recommend(
         self,
         user: Identifier | None = None,
-        history: Sequence[Identifier] | None = None,
+        history: Some | None = None,
         k: int = 20,
         *,
-        weights: Sequence[float] | None = None,
-        exclude: Iterable[Identifier] = (),
-        allow: Iterable[Identifier] | None = None,
-        deny: Iterable[Identifier] | None = None,
+        weights: Iterable[float] | None = None,
+        exclude: Some = (),
+        allow: Some | None = None,
+        deny: Some | None = None,
         tags: Iterable[str] | None = None,
         exclude_seen: bool = True,
     ) -> list[Recommendation]:
-        """The k best items for a stored user, or for anyone with this history.
+        """The k best items for a stored user, or for anyone with this history: ids in a list, an array .., or one id.
 
         `weights` go with the history: negative for a dislike, smaller for what is long ago. Items already seen are left
         out; so are those in `exclude` and `deny`, and all but those in `allow` and those with one of `tags`, where
         given. Without a history that names a liked item of the file, the most popular items are the answer.
         """
-        if not isinstance(k, int | np.integer) or k < 1:
-            raise errors.BadQuery(f"k is {k!r}, expected a positive integer")
+        wanted = length(k)
         scores, seen = self._question(user, history, weights)
-        allowed = self._allowed([*exclude, *(deny or ())], allow, tags)
+        hidden = [*identifiers(exclude, "exclude"), *identifiers(deny, "deny")]
+        allowed = self._allowed(hidden, allow, tags)
         if exclude_seen:
             allowed[seen] = False
-        return [self._recommendation(index, scores[index]) for index in top(scores, int(k), allowed)]
+        return [self._recommendation(index, scores[index]) for index in top(scores, wanted, allowed)]
 
-    def explain(
-        self, history: Sequence[Identifier], item: Identifier, weights: Sequence[float] | None = None
-    ) -> Explanation:
+    def explain(self, history: Some, item: Identifier, weights: Iterable[float] | None = None) -> Explanation:
         """Why `item` gets its score for this history: the contributions add up to it."""
         index = self._item(item)
         known, _ = self._history(history, weights)
@@ -141,15 +141,30 @@ class Model:
             return Explanation(self.ids[index], float(self.popularity[index]), [])
         values = self.scorer.contributions(known, index)
         parts = [self._recommendation(i, value) for i, value in zip(known.items, values)]
-        return Explanation(self.ids[index], float(sum(part.score for part in parts)), parts)
+        score = 0.0
+        for part in parts:  # one by one, as the format says: sum() compensates for rounding since Python 3.12
+            score += part.score
+        return Explanation(self.ids[index], score, parts)
 
     def similar(self, item: Identifier, k: int = 20) -> list[Recommendation]:
         """The items whose final vectors lie closest to that of `item`."""
+        wanted = length(k)
         index = self._item(item)
         scores = self.scorer.similarities(index)
         allowed = np.ones(len(scores), np.bool_)
         allowed[index] = False
-        return [self._recommendation(other, scores[other]) for other in top(scores, k, allowed)]
+        return [self._recommendation(other, scores[other]) for other in top(scores, wanted, allowed)]
+
+    def user_vector(
+        self,
+        user: Identifier | None,
+        history: Some | None,
+        weights: Iterable[float] | None = None,
+    ) -> np.ndarray:
+        """The vector of a stored user, or of a history with a known item: what items are scored with."""
+        if history is None:
+            return self.scorer.known(0 if user is None else self._user(user))
+        return self.scorer.from_history(self._history(history, weights)[0])
 
     def self_test(self) -> int:
         """Run the golden queries; raises SelfTestFailed, or returns how many there were."""
@@ -167,7 +182,7 @@ class Model:
 
     def item(self, item: Identifier) -> Item | None:
         """One of them; None where the file has no such item."""
-        index = self.ids.find(item)
+        index = self.ids.find(identifier(item))
         return None if index is None else self._described(index)
 
     def card(self) -> dict[str, Any]:
@@ -180,13 +195,13 @@ class Model:
         """Scores of all items, and the items already seen, for a user or a history given by indices instead of ids."""
         if user is not None:
             return self._scores_of_user(user)
-        items = np.array(history or (), np.int64)
+        items = np.array(() if history is None else history, np.int64)
         return self._scores_of_history(
             *distinct(items, np.ones(len(items)) if weights is None else np.array(weights))
         )
 
     def _question(
-        self, user: Identifier | None, history: Sequence[Identifier] | None, weights: Sequence[float] | None
+        self, user: Identifier | None, history: Some | None, weights: Iterable[float] | None
     ) -> tuple[np.ndarray, np.ndarray]:
         """Scores of all items, and the items already seen."""
         if user is not None and history is not None:
@@ -194,7 +209,7 @@ class Model:
         if user is None and history is None and self.profile.mode == "personal":
             user_index = 0
         elif user is None:
-            return self._scores_of_history(*self._history(history or (), weights))
+            return self._scores_of_history(*self._history(history, weights))
         else:
             user_index = self._user(user)
         return self._scores_of_user(user_index)
@@ -219,31 +234,25 @@ class Model:
             self._last[key] = vector
         return vector
 
-    def _history(
-        self, history: Sequence[Identifier], weights: Sequence[float] | None
-    ) -> tuple[History, np.ndarray]:
+    def _history(self, history: Some | None, weights: Iterable[float] | None) -> tuple[History, np.ndarray]:
         """The known items of a history, and those of them that count."""
-        given = np.ones(len(history)) if weights is None else np.asarray(weights, np.float64)
-        if given.shape != (len(history),) or not (np.abs(given) <= LARGEST_WEIGHT).all():
-            raise errors.BadQuery(
-                f"{len(history)} items in the history need as many weights of at most {LARGEST_WEIGHT:g}"
-            )
-        found = [self.ids.find(item) for item in history]
+        found = [self.ids.find(item) for item in identifiers(history, "history")]
+        given = weight_array(weights, len(found))
         known = np.array([index is not None for index in found], np.bool_)
         return distinct(np.array([index for index in found if index is not None], np.int64), given[known])
 
     def _allowed(
-        self, hidden: list[Identifier], allow: Iterable[Identifier] | None, tags: Iterable[str] | None
+        self, hidden: list[Identifier], allow: Some | None, tags: Iterable[str] | None
     ) -> np.ndarray:
         allowed = np.full(self.profile.items, allow is None)
-        for item in allow or ():
+        for item in identifiers(allow, "allow"):
             index = self.ids.find(item)
             if index is not None:
                 allowed[index] = True
         if tags is not None:
             if self.tags is None:
                 raise errors.UnknownTag("this file has no tags")
-            allowed &= self.tags.items_with(tags)
+            allowed &= self.tags.items_with(map(str, identifiers(tags, "tags")))
         for item in hidden:
             index = self.ids.find(item)
             if index is not None:
@@ -251,12 +260,13 @@ class Model:
         return allowed
 
     def _item(self, item: Identifier) -> int:
-        index = self.ids.find(item)
+        index = self.ids.find(identifier(item))
         if index is None:
             raise errors.UnknownItem(f"no item {item!r} in this file")
         return index
 
     def _user(self, user: Identifier) -> int:
+        user = identifier(user)
         index = self.user_ids.find(user) if self.user_ids is not None else None
         if self.profile.user_id is not None and str(user) == str(self.profile.user_id):
             index = 0

@@ -6,17 +6,17 @@ row the sum of what it looks up there; a weighted sum of rows becomes a weight f
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
 from . import errors
 from .container import Container
-from .exact import bits_for, snap
+from .exact import bits_for, snap, snap_rows
 from .levels import MOST_LEVELS, read_levels
 from .rows import has_rows, read_rows, read_scale_levels
-from .table import BLOCK_ROWS, Table, read_table
+from .table import BLOCK_ENTRIES, BLOCK_ROWS, Table, read_table, row_blocks
 
 BLOCK = 1 << 14  # rows whose look-ups fit the cache
 
@@ -51,17 +51,12 @@ class CodedTable:
     @property
     def counts(self) -> np.ndarray:
         """Codes of each row."""
-        return np.full(self.rows, self.slices)
-
-    @cached_property
-    def _books(self) -> list[Table]:
-        places = np.arange(self.entries)
-        return [self.book.part(places + number * self.entries) for number in range(self.slices)]
+        return np.broadcast_to(self.slices, self.rows)
 
     def row(self, index: int) -> np.ndarray:
         """One row as a dense float64 vector."""
         entries = self.code[:, index] + np.arange(self.slices) * self.entries
-        return self.scale[index] * np.concatenate([self.book.row(int(entry)) for entry in entries])
+        return self.scale[index] * self.book.part(entries).dense().reshape(-1)
 
     def dense(self) -> np.ndarray:
         """All rows as float64 vectors."""
@@ -86,32 +81,83 @@ class CodedTable:
             block = snap(scaled[first : first + BLOCK_ROWS], 40)
             if block.any():
                 total += self._entry_weights(code[:, first : first + BLOCK_ROWS], block)
-        return np.concatenate([book.rowsum(total[number]) for number, book in enumerate(self._books)])
+        return book_rowsum(self.book, total)
 
     def lengths(self) -> np.ndarray:
         """Euclidean length of every row."""
-        squares = np.square(self.book.lengths()).reshape(self.slices, -1)
-        total = np.zeros(self.rows)
-        for number in range(self.slices):
-            total += squares[number].take(self.code[number])
-        return self.scale * np.sqrt(total)
+        squares = np.square(self.book.lengths())
+        return self.scale * np.sqrt(self._sums(squares, self.code))
 
     def _looked_up(self, vector: np.ndarray, code: np.ndarray) -> np.ndarray:
-        width = self.dim // self.slices
-        parts = [
-            book.dots(vector[number * width : (number + 1) * width])
-            for number, book in enumerate(self._books)
-        ]
-        table = snap(np.concatenate(parts), 52 - bits_for(self.slices)).reshape(self.slices, -1)
+        products = book_dots(self.book, vector.reshape(self.slices, -1))
+        return self._sums(snap(products, 52 - bits_for(self.slices)), code)
+
+    def _sums(self, table: np.ndarray, code: np.ndarray) -> np.ndarray:
+        """For each row the sum of what it looks up in each slice, slice after slice: (rows,) float64."""
         out = np.zeros(code.shape[1])
         for first in range(0, len(out), BLOCK):
-            for number in range(self.slices):
-                out[first : first + BLOCK] += table[number].take(code[number, first : first + BLOCK])
+            total = out[first : first + BLOCK]
+            for places in self._places(code[:, first : first + BLOCK]):
+                looked_up = table.take(places)
+                looked_up[0] += total
+                total[:] = np.add.accumulate(looked_up, axis=0)[-1]
         return out
 
     def _entry_weights(self, code: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """How much each codebook entry counts: (slices, entries)."""
-        return np.stack([np.bincount(code[number], weights, self.entries) for number in range(self.slices)])
+        total = np.zeros(self.slices * self.entries)
+        for places in self._places(code):
+            spread = np.broadcast_to(weights, places.shape).reshape(-1)
+            base = int(places[0, 0]) // self.entries * self.entries
+            found = np.bincount(places.reshape(-1) - base, spread)
+            total[base : base + len(found)] += found
+        return total.reshape(self.slices, -1)
+
+    def _places(self, code: np.ndarray) -> Iterator[np.ndarray]:
+        """Which codebook entries some rows have, in some slices at a time: few where there are many rows, many where
+        there are few.
+        """
+        step = max(1, BLOCK_ENTRIES // max(code.shape[1], 1))
+        for first in range(0, self.slices, step):
+            some = code[first : first + step]
+            yield (np.arange(first, first + len(some)) * self.entries)[:, None] + some
+
+
+def book_dots(book: Table, slices: np.ndarray) -> np.ndarray:
+    """Inner products of the entries of each slice with that slice of a vector: (book rows,) float64.
+
+    All slices at once: there may be tens of thousands. Each is rounded to a grid of its own, as a table would do.
+    """
+    query = snap_rows(slices, 45 - bits_for(book.dim)).reshape(-1)
+    out = np.zeros(book.rows)
+    for first, last in row_blocks(book.start):
+        product = query.take(_columns(book, len(slices), first, last))
+        product *= book.code[book.start[first] : book.start[last]]
+        starts = book.start[first : last + 1] - book.start[first]
+        used = np.flatnonzero(starts[1:] > starts[:-1])
+        if len(used):
+            out[first + used] = np.add.reduceat(product, starts[:-1][used])
+    return out * book.scale
+
+
+def book_rowsum(book: Table, weights: np.ndarray) -> np.ndarray:
+    """Entries of each slice summed with a weight each, (slices, entries): slices beside each other, (dim,) float64."""
+    scaled = snap_rows(weights * book.scale.reshape(weights.shape), 33).reshape(-1)
+    total = np.zeros(len(weights) * book.dim)
+    for first, last in row_blocks(book.start, max(BLOCK_ENTRIES, len(total))):
+        spread = np.repeat(scaled[first:last], np.diff(book.start[first : last + 1]))
+        spread *= book.code[book.start[first] : book.start[last]]
+        columns = _columns(book, len(weights), first, last)
+        total += np.bincount(columns, weights=spread, minlength=len(total))
+    return total
+
+
+def _columns(book: Table, slices: int, first: int, last: int) -> np.ndarray:
+    """Column of each entry of some rows of a codebook in the whole vector."""
+    begin, end = int(book.start[first]), int(book.start[last])
+    own = np.arange(begin, end) % book.dim if book.column is None else book.column[begin:end]
+    offsets = np.arange(first, last) // (book.rows // slices) * book.dim
+    return np.repeat(offsets, np.diff(book.start[first : last + 1])) + own
 
 
 AnyTable = Table | CodedTable
@@ -130,6 +176,7 @@ def _read_plain(container: Container, name: str, rows: int, dim: int) -> Table:
 
 
 def _read_codes(container: Container, name: str, rows: int, dim: int) -> CodedTable:
+    container.room.take_rows(name, rows)
     if f"{name}.code" in container or has_rows(container, name):
         raise errors.AmbiguousEncoding(f"table {name!r} is stored in two ways")
     slices, entries = container.get(f"{name}.slices", ("U16",), (2,)).tolist()
@@ -137,7 +184,9 @@ def _read_codes(container: Container, name: str, rows: int, dim: int) -> CodedTa
         raise errors.BadSlices(
             f"table {name!r} has {slices} slices of {dim} columns, with {entries} entries each"
         )
+    container.room.take_entries(name, rows * slices)
     scale = read_scale_levels(container, name, rows)
     code = read_levels(container, f"{name}.part", rows * slices, entries)
     book = _read_plain(container, f"{name}.book", slices * entries, dim // slices)
-    return CodedTable(dim, np.ones(rows) if scale is None else scale, code.reshape(slices, rows), book)
+    own = np.ones(rows) if scale is None else scale()
+    return CodedTable(dim, own, code.reshape(slices, rows), book)

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import errors
+from .bits import POPCOUNT
 from .codecs import signed_nibbles, unpack_nibbles
 from .container import Container
 from .exact import bits_for, snap
 
 BLOCK_ROWS = 4096
 BLOCK_ENTRIES = 1 << 16
-POPCOUNT = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Table:
     scale: np.ndarray  # (rows,) float64
     code: np.ndarray  # (entries,) int8
     column: np.ndarray | None  # (entries,) or None where every row holds all columns in order
-    start: np.ndarray  # (rows + 1,) int64
+    start: np.ndarray  # (rows + 1,) int32, or int64 beyond 2^31 entries
 
     @property
     def rows(self) -> int:
@@ -67,7 +67,7 @@ class Table:
         """Inner product of every row with a vector: (rows,) float64."""
         query = snap(vector, 45 - bits_for(self.dim))
         out = np.zeros(self.rows)
-        for first, last in self._row_blocks():
+        for first, last in row_blocks(self.start):
             begin, end = self.start[first], self.start[last]
             if self.column is None:
                 out[first:last] = self.code[begin:end].reshape(-1, self.dim) @ query
@@ -99,38 +99,69 @@ class Table:
     def part(self, rows: np.ndarray) -> Table:
         """A table of some rows, in the order given."""
         counts = self.counts[rows]
-        start = np.concatenate([[0], np.cumsum(counts)])
+        start = starts_of(counts)
         entries = np.repeat(self.start[rows] - start[:-1], counts) + np.arange(start[-1])
         column = None if self.column is None else self.column[entries]
         return Table(self.dim, self.bits, self.encoding, self.scale[rows], self.code[entries], column, start)
 
     def lengths(self) -> np.ndarray:
         """Euclidean length of every row."""
-        out = np.zeros(self.rows)
-        for first, last in self._row_blocks():
-            begin, end = self.start[first], self.start[last]
-            total = np.concatenate([[0], np.cumsum(np.square(self.code[begin:end], dtype=np.int64))])
-            out[first:last] = np.diff(total[self.start[first : last + 1] - begin])
-        return self.scale * np.sqrt(out)
+        return self.scale * np.sqrt(square_sums(self.code, self.start))
 
     def _block_sum(self, scaled: np.ndarray, first: int, last: int) -> np.ndarray:
-        begin, end = self.start[first], self.start[last]
-        code = self.code[begin:end]
-        if self.column is None:
-            return scaled @ code.reshape(-1, self.dim)
-        spread = np.repeat(scaled, np.diff(self.start[first : last + 1]))
-        spread *= code
-        return np.bincount(self.column[begin:end], weights=spread, minlength=self.dim)
+        """Exact in any order, so a few rows at a time: that is what the codes take as float64."""
+        total = np.zeros(self.dim)
+        for a, b in row_blocks(self.start, max(BLOCK_ENTRIES, self.dim), first, last):
+            begin, end = self.start[a], self.start[b]
+            code, own = self.code[begin:end], scaled[a - first : b - first]
+            if self.column is None:
+                total += own @ code.reshape(-1, self.dim)
+                continue
+            spread = np.repeat(own, np.diff(self.start[a : b + 1]))
+            spread *= code
+            total += np.bincount(self.column[begin:end], weights=spread, minlength=self.dim)
+        return total
 
-    def _row_blocks(self) -> Iterator[tuple[int, int]]:
-        """Runs of rows with about as many entries as fit the cache, so that scratch does not grow with the table."""
-        step = max(1, min(self.rows, BLOCK_ENTRIES * self.rows // max(len(self.code), 1)))
-        for first in range(0, self.rows, step):
-            yield first, min(first + step, self.rows)
+
+def row_blocks(
+    start: np.ndarray, most: int = BLOCK_ENTRIES, first: int = 0, end: int | None = None
+) -> Iterator[tuple[int, int]]:
+    """Runs of rows with at most so many entries together (more only where one row has more), and at most so many rows:
+    scratch does not grow with the table.
+    """
+    end = len(start) - 1 if end is None else end
+    while first < end:
+        window = start[first : min(first + BLOCK_ENTRIES, end) + 1]
+        limit = window.dtype.type(
+            min(int(window[0]) + most, int(window[-1]))
+        )  # of one type: nothing is widened
+        last = first + max(int(np.searchsorted(window, limit, side="right")) - 1, 1)
+        yield first, last
+        first = last
+
+
+def starts_of(counts: np.ndarray) -> np.ndarray:
+    """Where rows of so many entries begin, and the end: four bytes a row unless there are very many entries."""
+    total = int(counts.sum(dtype=np.int64))
+    start = np.zeros(len(counts) + 1, np.int32 if total < 1 << 31 else np.int64)
+    np.cumsum(counts, out=start[1:])
+    return start
+
+
+def square_sums(code: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """Sum of the squares of the codes of each row: (rows,) float64, exact."""
+    out = np.zeros(len(start) - 1)
+    for first, last in row_blocks(start):
+        begin = start[first]
+        squares = np.square(code[begin : start[last]], dtype=np.int32)
+        total = np.concatenate([[0], np.cumsum(squares, dtype=np.int64)])
+        out[first:last] = np.diff(total[start[first : last + 1] - begin])
+    return out
 
 
 def read_table(container: Container, name: str, rows: int, dim: int) -> Table:
     """Check a table's tensors in the order of the format and make it ready to multiply."""
+    container.room.take_rows(name, rows)
     for needed in (f"{name}.scale", f"{name}.code"):
         if needed not in container:
             raise errors.MissingTensor(f"tensor {needed!r} is missing")
@@ -152,7 +183,11 @@ def read_table(container: Container, name: str, rows: int, dim: int) -> Table:
     )
 
 
-def _check_scale(name: str, scale: np.ndarray) -> None:
+def _check_room_and_scale(
+    container: Container, name: str, stored: np.ndarray, dim: int | None, scale: np.ndarray
+) -> None:
+    """What comes between the shapes of a table's tensors and what is in them."""
+    container.room.take_entries(name, len(stored) * (1 if stored.dtype == np.int8 else 2), dim)
     if not (np.isfinite(scale) & (scale >= 0)).all():
         raise errors.BadScale(f"table {name!r}: a row scale is negative or not finite")
 
@@ -167,16 +202,16 @@ def _read_mask(
     container: Container, name: str, dim: int, stored: np.ndarray, scale: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     mask = container.get(f"{name}.mask", ("U8",), (len(scale), -(-dim // 8)))
-    _check_scale(name, scale)
+    _check_room_and_scale(container, name, stored, dim, scale)
     check_padding(f"{name}.mask", mask, dim)
-    start = np.zeros(len(scale) + 1, np.int64)
-    np.cumsum(POPCOUNT[mask].sum(axis=1, dtype=np.int64), out=start[1:])
+    start = starts_of(POPCOUNT[mask].sum(axis=1, dtype=np.int32))
     _check_code_length(name, stored, int(start[-1]), errors.WrongCount)
     column = np.empty(int(start[-1]), np.uint8 if dim <= 256 else np.uint16)
-    for first in range(0, len(mask), BLOCK_ROWS):
-        block = np.unpackbits(mask[first : first + BLOCK_ROWS], axis=1, bitorder="little")
+    step = max(1, BLOCK_ENTRIES // dim)
+    for first in range(0, len(mask), step):
+        block = np.unpackbits(mask[first : first + step], axis=1, bitorder="little")
         positions = np.flatnonzero(block.view(np.bool_))
-        column[start[first] : start[min(first + BLOCK_ROWS, len(mask))]] = positions % block.shape[1]
+        column[start[first] : start[min(first + step, len(mask))]] = positions % block.shape[1]
     return column, start
 
 
@@ -187,11 +222,10 @@ def _read_index(
     count = container.get(f"{name}.count", ("U8", "U16"), (None,))
     if len(count) not in (1, len(scale)):
         raise errors.WrongTensor(f"tensor '{name}.count' has {len(count)} entries for {len(scale)} rows")
-    _check_scale(name, scale)
+    _check_room_and_scale(container, name, stored, dim, scale)
     if len(index) and int(index.max()) >= dim:
         raise errors.IndexOutOfRange(f"table {name!r}: column {int(index.max())} of {dim}")
-    start = np.zeros(len(scale) + 1, np.int64)
-    np.cumsum(np.broadcast_to(count, len(scale)), dtype=np.int64, out=start[1:])
+    start = starts_of(np.broadcast_to(count, len(scale)))
     if start[-1] != len(index):
         raise errors.WrongCount(f"table {name!r}: the rows have {start[-1]} entries, the index {len(index)}")
     rising = index[1:] > index[:-1]
@@ -207,8 +241,8 @@ def _read_dense(
     container: Container, name: str, dim: int, stored: np.ndarray, scale: np.ndarray
 ) -> tuple[None, np.ndarray]:
     _check_code_length(name, stored, len(scale) * dim, errors.WrongTensor)
-    _check_scale(name, scale)
-    return None, np.arange(len(scale) + 1, dtype=np.int64) * dim
+    _check_room_and_scale(container, name, stored, None, scale)
+    return None, starts_of(np.broadcast_to(dim, len(scale)))
 
 
 def _codes(name: str, stored: np.ndarray, entries: int) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import getincrementaldecoder
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ import numpy as np
 
 from . import errors
 from .container import Container
+
+BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,12 @@ class TextTable:
 
     def __getitem__(self, index: int) -> str:
         return self.raw(index).decode("utf-8")
+
+    def places(self, string: str) -> list[int]:
+        """Where a string stands."""
+        wanted = string.encode("utf-8", "surrogatepass")
+        near = np.flatnonzero(np.diff(self.offset) == len(wanted)).tolist()
+        return [place for place in near if self.raw(place) == wanted]
 
 
 def text_tensors(name: str, strings: Sequence[str]) -> dict[str, np.ndarray]:
@@ -57,8 +66,11 @@ def read_text(container: Container, name: str, count: int | None) -> TextTable:
         raise errors.BadTextOffsets(
             f"text table {name!r}: offsets do not run from 0 to {len(text)} without falling"
         )
+    decoder = getincrementaldecoder("utf-8")()
     try:
-        text.tobytes().decode("utf-8")
+        for first in range(0, len(text), BLOCK):  # a decoded character may take four times its bytes
+            decoder.decode(text[first : first + BLOCK].tobytes())
+        decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         raise errors.BadText(f"text table {name!r}: {error}") from None
     inner = offset[offset < len(text)]

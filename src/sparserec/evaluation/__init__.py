@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from sparserec.evaluation.evaluation import Evaluation, evaluate, evaluate_scorer
+    from sparserec.evaluation.evaluation import Evaluation, evaluate, evaluate_scorer, some_users
     from sparserec.evaluation.metrics import (
         GROUPS,
         METRICS,
@@ -28,12 +28,20 @@ if TYPE_CHECKING:
         top_items,
         top_scored,
     )
-    from sparserec.evaluation.significance import Comparison, Spread, compare, holm, paired, seed_spread
+    from sparserec.evaluation.significance import (
+        Comparison,
+        Spread,
+        UserValues,
+        holm,
+        paired,
+        paired_by_id,
+        seed_spread,
+    )
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "evaluation": ("Evaluation", "evaluate", "evaluate_scorer"),
+        "evaluation": ("Evaluation", "evaluate", "evaluate_scorer", "some_users"),
         "metrics": (
             "GROUPS",
             "METRICS",
@@ -46,6 +54,14 @@ __getattr__, __dir__, __all__ = lazy_names(
             "summarise",
         ),
         "ranking": ("NO_ITEM", "Listing", "Scorer", "UserVectors", "tile_shape", "top_items", "top_scored"),
-        "significance": ("Comparison", "Spread", "compare", "holm", "paired", "seed_spread"),
+        "significance": (
+            "Comparison",
+            "Spread",
+            "UserValues",
+            "holm",
+            "paired",
+            "paired_by_id",
+            "seed_spread",
+        ),
     },
 )

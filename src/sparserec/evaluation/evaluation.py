@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
+from sparserec.data import Interactions
 from sparserec.distributed import ALONE, Processes
 from sparserec.errors import DataError, SettingError
 from sparserec.evaluation.metrics import Listed, per_user, summarise
@@ -96,3 +97,13 @@ def _check(train: Listed, truth: Listed, also_seen: Sequence[Listed], ks: Sequen
         raise SettingError(
             f"ks = {list(ks)}: list lengths must be between 1 and the number of items, {train.n_items}"
         )
+
+
+def some_users(part: Interactions, count: int, seed: int = 0) -> Interactions:
+    """The interactions of at most `count` users drawn at random: enough to choose by, a fraction of the time."""
+    users = np.unique(part.users)
+    if len(users) <= count:
+        return part
+    chosen = np.zeros(part.n_users, bool)
+    chosen[np.random.default_rng(seed).choice(users, count, replace=False)] = True
+    return part.select(chosen[part.users])

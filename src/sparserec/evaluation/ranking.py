@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-import numba
 import numpy as np
 import torch
 
+from sparserec.compiled import compiled
 from sparserec.distributed import ALONE, Processes
 from sparserec.errors import DataError, SettingError, TrainingError
 
@@ -143,7 +143,7 @@ def _hidden(seen: Sequence[Listing], users: np.ndarray) -> tuple[Listing, ...]:
     return tuple((_plain(offsets), _plain(items)) for offsets, items in seen or [nothing])
 
 
-@numba.njit(cache=True)
+@compiled()
 def _merge(scores, first, users, seen, best_item, best_score, filled):  # type: ignore[no-untyped-def]
     """Merge one tile into the running lists; False when a score that matters is NaN."""
     k = best_score.shape[1]
@@ -167,7 +167,7 @@ def _merge(scores, first, users, seen, best_item, best_score, filled):  # type: 
     return True
 
 
-@numba.njit(cache=True, inline="always")
+@compiled(inline="always")
 def _any_above(group, worst):  # type: ignore[no-untyped-def]
     """Whether any of `_GROUP` scores beats `worst` or is NaN; of fixed length and without branches, hence fast."""
     above = 0
@@ -176,7 +176,7 @@ def _any_above(group, worst):  # type: ignore[no-untyped-def]
     return above != 0
 
 
-@numba.njit(cache=True)
+@compiled()
 def _is_seen(seen, user, item):  # type: ignore[no-untyped-def]
     for offsets, items in seen:
         low, high = offsets[user], offsets[user + 1]
@@ -191,7 +191,7 @@ def _is_seen(seen, user, item):  # type: ignore[no-untyped-def]
     return False
 
 
-@numba.njit(cache=True)
+@compiled()
 def _insert(items, scores, filled, item, score):  # type: ignore[no-untyped-def]
     """Insert behind all scores that are not smaller and return the new length; a full list loses its last."""
     place = min(filled, len(items) - 1)

@@ -9,15 +9,25 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import stats
 
 from sparserec.errors import DataError, SettingError
 
-if TYPE_CHECKING:
-    from sparserec.evaluation.evaluation import Evaluation
+
+@dataclass(frozen=True, eq=False)
+class UserValues:
+    """One number per user, under the id the user has in the log: every run numbers its users in its own way."""
+
+    ids: np.ndarray
+    values: np.ndarray
+
+    def in_order(self) -> UserValues:
+        """The same, ids ascending."""
+        if self.ids.shape != self.values.shape or self.ids.ndim != 1:
+            raise DataError(f"one value per user: shapes {self.ids.shape} and {self.values.shape}")
+        order = np.argsort(self.ids, kind="stable")
+        return UserValues(self.ids[order], self.values[order])
 
 
 @dataclass(frozen=True)
@@ -61,20 +71,20 @@ def paired(first: np.ndarray, second: np.ndarray, confidence: float = 0.95) -> C
         return Comparison(mean, mean, mean, size, 0.0 if mean else 1.0, size, n)
     error = std / math.sqrt(n)
     t = mean / error
+    from scipy import stats  # here alone: listing recorded results needs none of it
+
     margin = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * error
     return Comparison(
         mean, mean - margin, mean + margin, t, float(2 * stats.t.sf(abs(t), n - 1)), mean / std, n
     )
 
 
-def compare(first: Evaluation, second: Evaluation, metric: str, confidence: float = 0.95) -> Comparison:
-    """`paired` for one metric of two evaluations, which must have measured the same users."""
-    if not np.array_equal(first.users, second.users):
-        raise DataError("the two evaluations measured different users: compare runs of the same split")
-    for evaluation in (first, second):
-        if metric not in evaluation.per_user:
-            raise SettingError(f"metric {metric!r} was not measured; known: {', '.join(evaluation.per_user)}")
-    return paired(first.per_user[metric], second.per_user[metric], confidence)
+def paired_by_id(first: UserValues, second: UserValues, confidence: float = 0.95) -> Comparison:
+    """`paired` for results of the same people, in whatever order each of the two has them."""
+    one, other = first.in_order(), second.in_order()
+    if not np.array_equal(one.ids, other.ids):
+        raise DataError("the two results are of different users: compare runs of the same split")
+    return paired(one.values, other.values, confidence)
 
 
 def holm(p_values: Sequence[float]) -> np.ndarray:

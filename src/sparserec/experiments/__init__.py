@@ -1,4 +1,4 @@
-"""The queue of trainings, result files, tables and figures of results; the paper again."""
+"""The queue of trainings, result files, tables and figures of results, recommenders that need no training."""
 
 from __future__ import annotations
 
@@ -7,29 +7,21 @@ from typing import TYPE_CHECKING
 from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from sparserec.experiments.cells import Overrides
     from sparserec.experiments.classics import Asked, applicable, measure_classic
     from sparserec.experiments.figures import draw_sizes
-    from sparserec.experiments.jobs import Job, Place
-    from sparserec.experiments.queue import read_queues, run_queue
-    from sparserec.experiments.reproduce import Request, as_dicts, counts, seconds_left
-    from sparserec.experiments.results import (
-        COLUMNS,
-        append_result,
-        finished_names,
-        markdown_table,
-        read_results,
-    )
+    from sparserec.experiments.lock import is_locked
+    from sparserec.experiments.queue import QueuedRun, QueueFile, read_queues, run_queue, work_through
+    from sparserec.experiments.results import COLUMNS, finished_names, markdown_table, validation_scores
+    from sparserec.experiments.search import Search, unfold
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "classics": ("Asked", "applicable", "measure_classic"),
-        "cells": ("Overrides",),
         "figures": ("draw_sizes",),
-        "jobs": ("Job", "Place"),
-        "queue": ("read_queues", "run_queue"),
-        "reproduce": ("Request", "as_dicts", "counts", "seconds_left"),
-        "results": ("COLUMNS", "append_result", "finished_names", "markdown_table", "read_results"),
+        "lock": ("is_locked",),
+        "queue": ("QueueFile", "QueuedRun", "read_queues", "run_queue", "work_through"),
+        "results": ("COLUMNS", "finished_names", "markdown_table", "validation_scores"),
+        "search": ("Search", "unfold"),
     },
 )

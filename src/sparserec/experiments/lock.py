@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sparserec.errors import RunError
+from sparserec.files import lock_owner, open_lock, sign_lock
 
 
 def lock_path() -> Path:
@@ -24,34 +25,32 @@ def lock_path() -> Path:
 
 def holder(path: Path | None = None) -> int | None:
     """The pid of the process that holds the lock, or None. The queue does not start a run while there is one."""
-    path = path or lock_path()
-    return int(path.read_text(encoding="utf-8")[:32] or 0) if is_locked(path) else None
+    try:
+        descriptor = open_lock(path or lock_path(), create=False)
+    except FileNotFoundError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return None
+    except BlockingIOError:
+        return lock_owner(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def is_locked(path: Path) -> bool:
     """Whether a process holds the file locked: the log of a run is, as long as its training lives."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return False
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
+    return holder(path) is not None
 
 
 @contextmanager
 def benchmark_lock(path: Path | None = None, patience_seconds: float = 1.0) -> Iterator[None]:
     """Hold the lock; RunError names the owner if it is taken. A benchmark started by the owner runs under its lock."""
     path = path or lock_path()
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    descriptor = open_lock(path)
     try:
         if _acquire(descriptor, path, time.monotonic() + patience_seconds):
-            os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+            sign_lock(descriptor)
         yield
     finally:
         os.close(descriptor)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -22,13 +23,15 @@ from typing import Any
 
 from sparserec.errors import SettingError, SparserecError
 from sparserec.experiments.lock import holder
-from sparserec.experiments.results import append_result, finished_names, validation_scores
+from sparserec.experiments.results import finished_names, validation_scores
 from sparserec.experiments.search import Search, unfold
 from sparserec.files import write_text
 from sparserec.process import StopSignals
-from sparserec.runs import RunFolder
+from sparserec.runs import RunFolder, append_result
 
 POLL_SECONDS = 1.0
+NAME = re.compile(r"\.?\w[\w .,@+=-]*")
+"""Names of runs, which become names of folders and files."""
 
 
 @dataclass(frozen=True)
@@ -64,13 +67,23 @@ class QueueFile:
         from sparserec.training import build_config, merge
 
         entry = dict(entry)
-        name, priority = entry.pop("name"), entry.pop("priority", 0)
+        name, priority = check_name(entry.pop("name"), self.path), entry.pop("priority", 0)
         dense = entry.pop("dense_run", None)
         settings = merge(self.defaults, entry)
         build_config(settings, f"{self.path}: run {name!r}")
         dense_run = None if dense is None else self.path.parent / dense
         opened = None if opens is None else self.runs / opens
         return QueuedRun(name, priority, settings, self.runs / name, self.results, dense_run, opened)
+
+
+def check_name(name: Any, where: Path) -> str:
+    """The name, if it can be that of a folder: nothing is written outside the folder of runs."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise SettingError(
+            f"{where}: {name!r} is no name for a run: letters, digits, spaces and - _ . , @ + = are, a letter or digit "
+            "among the first two"
+        )
+    return name
 
 
 def read_queue(path: Path, failed: Collection[str] = ()) -> list[QueuedRun]:
@@ -162,7 +175,7 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
             child = subprocess.Popen(command, stdout=log, stderr=log)
             stopped = _watch(child)
         if child.returncode == 0 and not stopped:
-            append_result(run.results, run.name, RunFolder(run.opens or run.folder).read_record())
+            append_result(run.results, run.name, RunFolder(run.opens or run.folder))
             return True
         if not stopped:
             return False

@@ -1,29 +1,11 @@
-"""Result files: JSON lines, one per finished run, with everything that traces the number."""
+"""What result files hold: names, validation scores, and tables made of them."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from sparserec.errors import DataError
-from sparserec.runs import Record
-
-
-def read_results(path: Path) -> list[dict[str, Any]]:
-    """All results of a file; empty when there is none yet."""
-    if not path.exists():
-        return []
-    results = []
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        try:
-            results.append(json.loads(line))
-        except json.JSONDecodeError as error:
-            raise DataError(
-                f"{path}, line {number}: not JSON ({error.msg}); delete the line and run the queue again"
-            ) from None
-    return results
+from sparserec.runs import Result, read_results
 
 
 def finished_names(path: Path) -> set[str]:
@@ -35,16 +17,6 @@ def validation_scores(path: Path) -> dict[str, float | None]:
     """Best validation score of each run of a result file."""
     return {result["name"]: result["epochs"][-1]["best_score"] for result in read_results(path)}
 
-
-def append_result(path: Path, name: str, record: Record) -> None:
-    """Add a finished run under its name in the queue; folders of this machine are left out of file names."""
-    data = {**record.data, "files": [Path(file).name for file in record.data["files"]]}
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps({"name": name, **record.as_dict(), "data": data}) + "\n")
-
-
-Result = dict[str, Any]
 
 COLUMNS: dict[str, Callable[[Result], str]] = {
     "run": lambda r: r["name"],

@@ -7,8 +7,9 @@ then exchanged within rows: the smallest of a row for those of the same row with
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from sparserec.compiled import compiled
 from sparserec.exploration.growth import LargestScores
 from sparserec.exploration.prune_and_regrow import Exploration
 from sparserec.table import Shape, SparseTable
@@ -95,7 +96,7 @@ def exchange_in_rows(
     return Exploration(all_grown, all_grown, of_users, 0, table.parameters())
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _exchange(
     rows: np.ndarray,
     first: np.ndarray,  # entries of row rows[j]: first[j] .. last[j]

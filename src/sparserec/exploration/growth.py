@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from sparserec.compiled import compiled
 from sparserec.exploration.one_shot import draw_inactive
 from sparserec.exploration.select import take_largest
 from sparserec.table import Shape, SparseTable
@@ -94,7 +95,7 @@ class RandomGrowth:
         self.active = []
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _exclude(
     positions: np.ndarray, active: np.ndarray, place: np.ndarray, width: int, scores: np.ndarray
 ) -> None:
@@ -104,7 +105,7 @@ def _exclude(
             scores[index, positions[e] % width] = np.float32(-1.0)
 
 
-@njit(cache=True)
+@compiled()
 def _count_eligible(scores: np.ndarray) -> int:
     count = 0
     for index in range(scores.shape[0]):

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Literal
 
 import numpy as np
-from numba import njit
 
+from sparserec.compiled import compiled
 from sparserec.distributed import ALONE, Processes
 
 Scope = Literal["tables", "joint"]
@@ -20,7 +20,7 @@ MAGNITUDE = 0x7FFFFFFF
 SIGN = 0x80000000
 
 
-@njit(cache=True)
+@compiled()
 def _histogram(keys, segments, skip_negative, high_wanted, counts):  # type: ignore[no-untyped-def]
     """Count the high halves of the keys (high_wanted < 0) or the low halves below one high half."""
     for s in range(segments.shape[0]):
@@ -34,7 +34,7 @@ def _histogram(keys, segments, skip_negative, high_wanted, counts):  # type: ign
                 counts[key & 0xFFFF] += 1
 
 
-@njit(cache=True)
+@compiled()
 def _bin_of(counts, k, largest):  # type: ignore[no-untyped-def]
     """The bin that holds the k-th key from the chosen end, and how many of it are wanted."""
     left = k
@@ -73,7 +73,7 @@ def kth_key(
     return int(high) << 16 | int(low), min(max(int(ties) - before, 0), int(here[low]))
 
 
-@njit(cache=True)
+@compiled()
 def _mark_smallest(keys, segments, key, ties, chosen):  # type: ignore[no-untyped-def]
     for s in range(segments.shape[0]):
         for e in range(segments[s, 0], segments[s, 1]):
@@ -110,7 +110,7 @@ def mark_largest(values: np.ndarray, k: int, processes: Processes = ALONE) -> np
     return chosen
 
 
-@njit(cache=True)
+@compiled()
 def _take_largest(keys, rows, first_row, last_row, start, width, key, ties, out):  # type: ignore[no-untyped-def]
     """Positions of one block whose key is above the threshold, plus the first `ties` equal ones."""
     written = 0

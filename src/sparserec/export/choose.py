@@ -1,60 +1,55 @@
-"""Choosing an encoding by validation quality: the smallest file that loses next to nothing, or the best that fits."""
+"""Which encodings are tried and measured for a file, on validation; `prefer` says which of them is taken."""
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
-from sparserec.data import Split
+from sparserec.data import Interactions, Split
 from sparserec.device import gap_bytes, int_bytes, prefix_bytes, product_bytes
 from sparserec.errors import SettingError
+from sparserec.export.prefer import Point, smallest_near, surely_near
 from sparserec.progress import progress
 from sparserec.vectors import (
     LEARNABLE,
+    MOST_ITEMS,
+    OF_LOG,
     EncodedLists,
     EncodedVectors,
     Encoding,
     ListsOfLog,
     Neighbours,
     Vectors,
+    WeightsOfLog,
     encode,
-    encoded_quality,
-    made_quality,
+    folded_users,
     some_users,
 )
+
+OfLog = Callable[[str], ListsOfLog | WeightsOfLog]
+"""By the name of a kind of lists: what makes them."""
 
 KEEPS = (8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256)
 CODE_BYTES = (4, 8, 12, 16, 24, 32, 48, 64)
 LISTS = (5, 10, 20, 30, 50, 100, 200)
-AVERAGE_LISTS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 100)
-USERS_TO_CHOOSE_BY = 5000
-LEARNT_OF_A_KIND = 2
-"""Encodings whose codes are learnt for a budget."""
-GOOD_ENOUGH = 0.99
-"""Share of the float vectors' quality that a file keeps unless a budget forbids it."""
-SMALLEST_SHARE, LARGEST_SHARE = 0.15, 1.3
-"""Of the budget: encodings whose size is foreseen outside are not measured."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """One encoding: its size and its validation quality."""
-
-    encoding: Encoding
-    bytes: int
-    quality: dict[str, dict[str, float]]
-
-    @property
-    def score(self) -> float:
-        """What is compared: NDCG@20 of folded-in users, because that is what the device computes."""
-        return self.quality["folded"]["ndcg@20"]
-
-    def row(self) -> dict[str, Any]:
-        return {**asdict(self.encoding), "bytes": self.bytes, "quality": self.quality}
+AVERAGE_LISTS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 100, 200)
+WEIGHTS = (8, 16, 32, 64, 100, 150, 200)
+FIRST = ("gaps", "together", "ease", "int", "codes", "prefix", "neighbours")
+"""Kinds in the order in which they are tried."""
+USERS_TO_CHOOSE_BY = 10_000
+LIST_USERS = 3
+"""People who must have both items of an entry of a co-occurrence list, or else it tells who they are."""
+MOST_LEARNT = 1.25
+"""What learning multiplies a score with at most: encodings that would stay behind even then are not learnt."""
+LARGEST_SHARE = 1.3
+"""Of the budget: encodings whose size is foreseen above are not measured."""
 
 
 def possible_encodings(vectors: Vectors, personal: bool = False) -> list[Encoding]:
@@ -79,6 +74,8 @@ def possible_encodings(vectors: Vectors, personal: bool = False) -> list[Encodin
             if size < items
             for bits in (3, 4)
         ]
+    if not personal and items <= MOST_ITEMS:
+        found += [Encoding(4, size, "shared", "ease") for size in WEIGHTS if size < items]
     return found
 
 
@@ -100,23 +97,25 @@ def foreseen_bytes(vectors: Vectors, encoding: Encoding) -> float:
 class Encoder:
     """Makes the tables of any encoding; neighbours are looked for once, for the longest lists.
 
-    `log` is asked for only where lists of the log are wanted, since their settings take a search; `items` are the
-    vectors' items as the log numbers them (None: all).
+    `log` is asked only where lists of one of the kinds that are made from the log are wanted, since their settings take
+    a search; `items` are the vectors' items as the log numbers them (None: all). Neighbours are those of the `listed`
+    items.
     """
 
     def __init__(
         self,
         vectors: Vectors,
-        log: Callable[[], ListsOfLog],
+        log: OfLog,
+        listed: np.ndarray,
         longest: int = LISTS[-1],
         items: np.ndarray | None = None,
     ) -> None:
         self.vectors, self.log, self.items = vectors, log, items
-        self.neighbours = Neighbours(vectors, longest)
+        self.neighbours = Neighbours(vectors, longest, listed if items is None else listed[items])
 
     def __call__(self, encoding: Encoding) -> EncodedVectors | EncodedLists:
-        if encoding.kind == "together":
-            return self.log().encode(encoding.keep, encoding.bits, self.items)
+        if encoding.kind in OF_LOG:
+            return self.log(encoding.kind).encode(encoding.keep, encoding.bits, self.items)
         if encoding.kind != "neighbours":
             return encode(self.vectors, encoding)
         if len(self.vectors.fold) > 1:
@@ -126,74 +125,128 @@ class Encoder:
         return self.neighbours.encode(encoding.keep, encoding.bits)
 
 
-def size_quality_curve(
-    vectors: Vectors,
-    log: Callable[[], ListsOfLog],
-    split: Split,
-    overhead: int,
-    budget: int,
-    quiet: bool,
-    personal: bool = False,
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """Points of encodings, all on the same validation users."""
+
+    vectors: Vectors
+    split: Split
+    overhead: int
+    """Bytes of a file beside its tables."""
+    share: float = 1.0
+    """Of the items that are in the file: what is measured holds all of them."""
+    list_users: int = LIST_USERS
+    """See `ExportOptions`."""
+
+    @cached_property
+    def truth(self) -> Interactions:
+        return some_users(self.split.valid, USERS_TO_CHOOSE_BY)
+
+    @cached_property
+    def float_users(self) -> np.ndarray:
+        """NDCG@20 of every user that chooses, by the float vectors."""
+        return folded_users(self.vectors, None, self.split, self.truth)["ndcg@20"]
+
+    def foreseen(self, encoding: Encoding) -> float:
+        return self.share * foreseen_bytes(self.vectors, encoding) + self.overhead
+
+    def point(self, encoding: Encoding, made: EncodedVectors | EncodedLists) -> Point:
+        size = round(self.share * made.nbytes) + self.overhead
+        return Point(encoding, size, folded_users(self.vectors, made, self.split, self.truth))
+
+
+@dataclass
+class TimeLimit:
+    """How long encodings are tried; None: until all are."""
+
+    seconds: float | None = None
+    began: float = field(default_factory=time.monotonic)
+    left_out: int = 0
+    """Encodings that there was no time for."""
+
+    def allows_one_more(self) -> bool:
+        over = self.seconds is not None and time.monotonic() - self.began > self.seconds
+        self.left_out += over
+        return not over
+
+
+def measured_within(
+    measure: Measure, log: OfLog, budget: int, limit: TimeLimit, quiet: bool, personal: bool = False
 ) -> list[Point]:
-    """Size and validation quality of the encodings about as large as the budget; `overhead` is what else a
-    file holds.
-    """
-    truth = some_users(split.valid, USERS_TO_CHOOSE_BY)
-    options = [
-        one
-        for one in possible_encodings(vectors, personal)
-        if SMALLEST_SHARE * budget <= foreseen_bytes(vectors, one) + overhead <= LARGEST_SHARE * budget
-    ]
-    encoder = Encoder(vectors, log, max((one.keep for one in options if one.kind == "neighbours"), default=1))
-    points = []
+    """All encodings up to about the budget: a larger one sees all that a smaller one saw, so it cannot choose worse."""
+    options = in_order(measure, possible_encodings(measure.vectors, personal), budget)
+    longest = max((one.keep for one in options if one.kind == "neighbours"), default=1)
+    listed = measure.split.train.item_counts() >= measure.list_users
+    encoder = Encoder(measure.vectors, log, listed, longest)
+    points: list[Point] = []
     with progress("measuring encodings", len(options), quiet) as bar:
         for encoding in options:
-            made = encoder(encoding)
-            points.append(Point(encoding, made.nbytes + overhead, made_quality(vectors, made, split, truth)))
+            if not points or limit.allows_one_more():
+                points.append(measure.point(encoding, encoder(encoding)))
             bar.advance(1, encoding.label)
     return points
 
 
+def in_order(measure: Measure, encodings: list[Encoding], budget: int) -> list[Encoding]:
+    """Those up to about the budget, one of every kind in turn, since the time may end: the largest that fit first, in 4
+    bits and with one table before other bits and two.
+    """
+    families: dict[tuple[Any, ...], list[Encoding]] = {}
+    for one in encodings:
+        if measure.foreseen(one) <= LARGEST_SHARE * budget:
+            families.setdefault((one.kind, one.bits, one.fold), []).append(one)
+    ranked: dict[str, list[tuple[Any, ...]]] = {kind: [] for kind in FIRST}
+    for (kind, bits, fold), family in families.items():
+        family.sort(key=lambda one: (measure.foreseen(one) > budget, -measure.foreseen(one)))
+        ranked[kind] += [
+            (turn, fold != "shared", abs(bits - 4), bits, one) for turn, one in enumerate(family)
+        ]
+    kinds = [[row[-1] for row in sorted(rows, key=lambda row: row[:-1])] for rows in ranked.values()]
+    return [one for turn in zip_longest(*kinds) for one in turn if one is not None]
+
+
 def worth_learning(points: list[Point], budget: int) -> list[Encoding]:
-    """The best encodings that fit of each kind that can be learnt, to be tried once more with learnt codes."""
+    """Encodings to be tried once more with learnt codes: of each kind that can be learnt those that are better than all
+    smaller ones, unless learning could not bring them near the best that fits.
+    """
     found = []
     for kind in LEARNABLE:
-        fit = [
-            point
-            for point in points
-            if point.encoding.kind == kind and point.encoding.fold == "shared" and point.bytes <= budget
+        front: list[Point] = []
+        for point in sorted(points, key=lambda one: (one.bytes, -one.score)):
+            one = point.encoding
+            fits = one.kind == kind and one.fold == "shared" and point.bytes <= budget
+            if fits and (not front or point.score > front[-1].score):
+                front.append(point)
+        found += [
+            replace(point.encoding, learnt=True)
+            for point in front
+            if MOST_LEARNT * point.score >= front[-1].score
         ]
-        fit.sort(key=lambda point: (-point.score, point.bytes))
-        found += [replace(point.encoding, learnt=True) for point in fit[:LEARNT_OF_A_KIND]]
     return found
 
 
-def good_score(vectors: Vectors, split: Split) -> float:
-    """The score at which a file counts as good as the float vectors, of the users that choose."""
-    found = encoded_quality(vectors, None, split, some_users(split.valid, USERS_TO_CHOOSE_BY))
-    return GOOD_ENOUGH * found["folded"]["ndcg@20"]
-
-
-def smallest_good(vectors: Vectors, split: Split, overhead: int, needed: float, quiet: bool) -> list[Point]:
-    """Points among which the smallest good one is: in each family of encodings, more entries are taken to be better.
+def smallest_good(measure: Measure, quiet: bool) -> list[Point]:
+    """Points among which the smallest is that loses next to nothing of the float vectors: in each family of encodings,
+    more entries are taken to be better.
 
     So the fewest that are good enough are found by halving, and what is larger than a good one already found is not
     measured. Only entries, in their two ways to be written: axes, codes and neighbours are for tight budgets.
     """
-    truth = some_users(split.valid, USERS_TO_CHOOSE_BY)
     families: dict[tuple[Any, ...], list[Encoding]] = {}
-    for one in possible_encodings(vectors):
+    for one in possible_encodings(measure.vectors):
         if one.kind in ("int", "gaps"):
             families.setdefault((one.kind, one.bits, one.fold), []).append(one)
     points: list[Point] = []
+    good_sizes: list[int] = []
 
     def good(encoding: Encoding) -> bool:
-        best = min((point.bytes for point in points if point.score >= needed), default=None)
-        if best is not None and foreseen_bytes(vectors, encoding) + overhead >= LARGEST_SHARE * best:
+        if good_sizes and measure.foreseen(encoding) >= LARGEST_SHARE * min(good_sizes):
             return True  # too large to be wanted: look at fewer entries
-        made = encode(vectors, encoding)
-        points.append(Point(encoding, made.nbytes + overhead, made_quality(vectors, made, split, truth)))
-        return points[-1].score >= needed
+        points.append(measure.point(encoding, encode(measure.vectors, encoding)))
+        if surely_near(points[-1].ndcg, measure.float_users):
+            good_sizes.append(points[-1].bytes)
+            return True
+        return False
 
     with progress("measuring encodings", len(families), quiet) as bar:
         for name, family in families.items():
@@ -202,22 +255,20 @@ def smallest_good(vectors: Vectors, split: Split, overhead: int, needed: float, 
     return points
 
 
-def by_preference(points: list[Point], needed: float, budget: int | None = None) -> list[Point]:
-    """Those that are good enough, the smallest first; then the others, the best first.
-
-    Where a file within a budget is better than the float vectors, good enough is what comes near that file.
-    """
-    fit = [point.score for point in points if budget is not None and point.bytes <= budget]
-    needed = max([needed, *(GOOD_ENOUGH * score for score in fit)])
-    good = sorted((point for point in points if point.score >= needed), key=lambda point: point.bytes)
-    rest = (point for point in points if point.score < needed)
-    return good + sorted(rest, key=lambda point: (-point.score, point.bytes))
+def choose_good(points: list[Point], measure: Measure) -> Point:
+    """The smallest that is surely within 1 % of the float vectors; where none is, the best."""
+    near = smallest_near(points, measure.float_users)
+    return near or max(points, key=lambda point: (point.score, -point.bytes))
 
 
-def nothing_fits(budget: int, overhead: int, smallest: int, titled: bool) -> SettingError:
+class NothingFitsError(SettingError):
+    """No encoding is small enough for a budget."""
+
+
+def nothing_fits(budget: int, overhead: int, smallest: int, titled: bool) -> NothingFitsError:
     """Says what the least is, what takes the room, and what can be done about it."""
     advice = ", leave titles and tags out (`titles=false`)" if titled else ""
-    return SettingError(
+    return NothingFitsError(
         f"no encoding fits in {budget:,} bytes: the smallest file has {smallest:,}, of which {overhead:,} are ids, "
         f"titles, degrees and header; raise the `budget`{advice}, or leave rare items out with `min_users`"
     )

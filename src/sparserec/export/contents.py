@@ -10,11 +10,8 @@ import numpy as np
 from sparserec.data import IdMap, Interactions, ItemInfo
 from sparserec.device import FoldInWeights, ModelParts
 from sparserec.errors import SettingError
-from sparserec.recommenders import History
 from sparserec.runs import Trained
 from sparserec.vectors import EncodedLists, EncodedVectors, Vectors
-
-TOGETHER = "together"
 
 
 def kept_items(run: Trained, min_users: int) -> np.ndarray:
@@ -38,20 +35,21 @@ def item_parts(
     items: np.ndarray,
     info: ItemInfo | None,
     card: dict[str, Any],
+    kind: str = "",
 ) -> ModelParts:
     """Mode `items`: vectors and degrees of the kept items; `neighbours`: lists in their place. No interaction list.
 
-    Lists of items chosen together hold nothing of the model, so neither its name nor its test results are with them.
+    Lists that are made from the log hold nothing of the model, so neither its name nor its test results are with them,
+    but the name of their `kind`.
     """
     base, name = run.recommender, run.config.base
-    fold_in = FoldInWeights(exponent=base.settings.fold_in_exponent) if isinstance(base, History) else None
-    self_loops = base.self_loops
+    fold_in, self_loops = base.fold_in_weights, base.self_loops
     tables: dict[str, Any]
     if isinstance(made, EncodedLists):
         if made.equal_weights:
-            fold_in, self_loops, name = FoldInWeights(exponent=0.0), False, TOGETHER
+            fold_in, self_loops, name = FoldInWeights(exponent=0.0), False, kind
             card = {key: value for key, value in card.items() if key not in ("density", "test")}
-            card["method"] = TOGETHER
+            card["method"] = kind
         tables = {"mode": "neighbours", "lists": made.lists, "fold_in": fold_in or FoldInWeights()}
     else:
         tables = {"mode": "items", "score": made.score, "fold": made.fold, "fold_in": fold_in}

@@ -8,7 +8,7 @@ from sparserec.export.file import ExportReport
 from sparserec.plots import new_figure, save_figure
 from sparserec.vectors import KINDS
 
-COLOURS = ("#8a8a8a", "#b5532a", "#7a5ab5", "#2a6fb5", "#4d8f3a", "#c2185b")
+COLOURS = ("#8a8a8a", "#b5532a", "#7a5ab5", "#2a6fb5", "#4d8f3a", "#c2185b", "#d9a441")
 
 
 def draw_curve(report: ExportReport, path: Path) -> None:

@@ -3,33 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-from sparserec.classics import Together
-from sparserec.data import ItemInfo
+from sparserec.classics import EASE, Together
+from sparserec.data import Interactions, ItemInfo
 from sparserec.device import Model, ModelParts, model_bytes, write_model
 from sparserec.errors import RunError, SettingError
 from sparserec.export.choose import (
-    GOOD_ENOUGH,
+    LIST_USERS,
     USERS_TO_CHOOSE_BY,
     Encoder,
-    Point,
-    by_preference,
-    good_score,
+    Measure,
+    TimeLimit,
+    choose_good,
+    measured_within,
     nothing_fits,
-    size_quality_curve,
     smallest_good,
     worth_learning,
 )
 from sparserec.export.contents import full_parts, item_parts, kept_items, personal_parts
-from sparserec.export.learn import Learnt, learn_encoding
+from sparserec.export.learn import TRIAL, Learnt, choose_lesson, learn_encoding, lesson_of
 from sparserec.export.measured import Quality, file_quality
+from sparserec.export.options import ExportOptions, check_options
+from sparserec.export.prefer import SHARE_TO_LOSE, Point, choose_point
+from sparserec.files import sweep_abandoned
 from sparserec.progress import say
-from sparserec.recommenders import History, graph_of, make_recommender
+from sparserec.recommenders import graph_of
 from sparserec.runs import Trained, count_opening
 from sparserec.vectors import (
     DEFAULT,
@@ -38,9 +41,10 @@ from sparserec.vectors import (
     Encoding,
     ListsOfLog,
     Vectors,
+    WeightsOfLog,
     choose_lists,
+    choose_weights,
     encoded_quality,
-    made_quality,
     make_vectors,
     some_users,
 )
@@ -51,30 +55,7 @@ ROOM_FOR_METRICS = 768
 NAMES = ("item ids", "user ids", "titles", "tags")
 """Sections of a file that say what things are called, and nothing of the model."""
 
-Mode = Literal["items", "full", "personal"]
 Made = EncodedVectors | EncodedLists
-
-
-@dataclass(frozen=True)
-class ExportOptions:
-    """What the caller asked for."""
-
-    mode: Mode = "items"
-    budget: int | None = None
-    """Largest file in bytes."""
-    encoding: Encoding | None = None
-    """None chooses on validation: the smallest file within 1 % of float, or the best that fits where none does."""
-    bits: int | None = None
-    """Of the layer-0 table in mode full; None chooses as above."""
-    learn: bool = True
-    """Whether codes may be learnt for a budget with the loss of the training, where that is base history's."""
-    min_users: int = 1
-    titles: bool = True
-    """Whether titles and tags go into the file."""
-    include_everyones_history: bool = False
-    """Mode full holds every user's interactions; it is refused unless this is set."""
-    user: Any = None
-    """Whose vector a personal file holds."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +76,8 @@ class ExportReport:
     """Part of the split; None where there is no validation part, because the test part stays closed."""
     items: int
     dropped_items: int
+    left_out: int
+    """Encodings that there was no time to try."""
     final: bool
     """Whether the file holds a model trained on all that is known, chosen and measured before on a part of it."""
 
@@ -112,13 +95,14 @@ def export_run(
     `final` is the same run trained once more on everything, and what is written then; `info` names its items. The
     encoding is chosen and the quality measured with the run that has not seen the validation part.
     """
-    _check(run, path, options)
-    job = _Job(run, final or run, options, info, quiet)
+    check_options(run, path, options)
+    job = _Job(run, final or run, options, info, quiet, TimeLimit(options.seconds))
     encoding, parts, curve = job.full() if options.mode == "full" else job.items()
     made = None if options.mode == "full" else job.encoded(run, encoding, job.measured_items)
     quality, opened = file_quality(run, job.vectors, options.mode, made, encoding, job.measured_items)
     parts.card["metrics"] = quality
     try:
+        sweep_abandoned(path)
         model: Model = write_model(path, parts)
     except OSError as error:
         raise RunError(f"{path}: cannot write ({error.strerror or error}); nothing was changed") from None
@@ -137,6 +121,7 @@ def export_run(
         "valid" if len(run.split.valid) else None,
         len(job.kept),
         run.split.n_items - len(job.kept),
+        job.limit.left_out,
         final is not None,
     )
 
@@ -145,35 +130,6 @@ def _model_bytes(model: Model) -> int:
     card = model.card()
     names = sum(size for section, size in card["sections"].items() if section in NAMES)
     return int(card["bytes"] - names - len(model.container.metadata["golden"].encode()))
-
-
-def _check(run: Trained, path: Path, options: ExportOptions) -> None:
-    """Refuse what cannot or must not be written before anything is computed."""
-    if path.is_dir():
-        raise SettingError(f"{path}: is a folder; name the file to write, for example {path / 'model.srec'}")
-    if not path.absolute().parent.is_dir():
-        raise SettingError(f"{path}: there is no folder {path.parent}; make it first")
-    if options.mode == "full" and not options.include_everyones_history:
-        raise SettingError(
-            "mode full puts the interaction history of every user into the file, and anyone who has the file can "
-            "read it; if that is what you want, say so with `include_everyones_history`. Mode items holds no "
-            "interaction list"
-        )
-    if options.mode == "full" and not run.recommender.user_rows:
-        raise SettingError(
-            f"mode full holds the rows of users, and {run.config.base} has none: mode items serves every user exactly"
-        )
-    if options.mode == "personal" and options.user is None:
-        raise SettingError("mode personal needs a `user`: whose vector the file is to hold")
-    if options.encoding is not None:
-        options.encoding.check(run.table.shape.dim)
-        if options.encoding.learnt and not isinstance(run.recommender, History):
-            raise SettingError(
-                f"encoding {options.encoding.label}: codes are learnt with the loss of base history, and this run has "
-                f"base {run.config.base}"
-            )
-    if options.min_users < 0:
-        raise SettingError(f"`min_users` {options.min_users}: must not be negative")
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +141,9 @@ class _Job:
     options: ExportOptions
     given_info: ItemInfo | None
     quiet: bool
+    limit: TimeLimit
     learnt: dict[tuple[bool, Encoding], Learnt] = field(default_factory=dict)
+    logs: dict[tuple[bool, str], ListsOfLog | WeightsOfLog] = field(default_factory=dict)
 
     @property
     def info(self) -> ItemInfo | None:
@@ -207,7 +165,10 @@ class _Job:
     @cached_property
     def kept(self) -> np.ndarray:
         """Items of the file, as the shipped model numbers them."""
-        return kept_items(self.shipped, self.options.min_users if self.options.mode != "full" else 0)
+        least = self.options.min_users
+        if least is None:
+            least = LIST_USERS if self.shipped.recommender.user_rows else 1
+        return kept_items(self.shipped, least if self.options.mode != "full" else 0)
 
     @cached_property
     def measured_items(self) -> np.ndarray:
@@ -216,46 +177,69 @@ class _Job:
         return self.run.split.train.item_ids.index_of(ids)
 
     @cached_property
+    def truth(self) -> Interactions:
+        """What settings of lists are chosen by."""
+        return some_users(self.run.split.valid, USERS_TO_CHOOSE_BY)
+
+    @cached_property
     def list_settings(self) -> Together:
-        """Of lists of items chosen together, chosen on the validation part where there is one."""
-        split = self.run.split
-        if len(split.valid) == 0:
-            return Together()
-        say("choosing settings of lists of items chosen together", self.quiet)
-        return choose_lists(split, some_users(split.valid, USERS_TO_CHOOSE_BY))
+        """Of co-occurrence lists, chosen on the validation part where there is one."""
+        if len(self.run.split.valid) == 0:
+            return Together(least_users=self.options.list_users)
+        say("choosing settings of co-occurrence lists", self.quiet)
+        return choose_lists(self.run.split, self.truth, self.options.list_users)
 
     @cached_property
-    def log(self) -> ListsOfLog:
-        return ListsOfLog(self.run.split.train, self.list_settings)
+    def weight_settings(self) -> EASE:
+        """The same of EASE."""
+        if len(self.run.split.valid) == 0:
+            return EASE()
+        say("choosing settings of EASE", self.quiet)
+        return choose_weights(self.run.split, self.truth)
 
-    @cached_property
-    def shipped_log(self) -> ListsOfLog:
-        same = self.shipped is self.run
-        return self.log if same else ListsOfLog(self.shipped.split.train, self.list_settings)
+    def of_log(self, which: Trained, kind: str) -> ListsOfLog | WeightsOfLog:
+        """Lists of the log of the measured or of the shipped model, made once."""
+        known = which is self.run, kind
+        if known not in self.logs:
+            train = which.split.train
+            self.logs[known] = (
+                ListsOfLog(train, self.list_settings)
+                if kind == "together"
+                else WeightsOfLog(train, self.weight_settings, self.options.list_users)
+            )
+        return self.logs[known]
 
     def encoded(self, which: Trained, encoding: Encoding, items: np.ndarray) -> Made:
         """The tables of the kept items of the measured or of the shipped model."""
         if encoding.learnt:
             return self._learnt(which, encoding)(items)
-        measured = which is self.run
-        vectors = self.vectors if measured else self.shipped_vectors
+        vectors = self.vectors if which is self.run else self.shipped_vectors
         kept = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
         if vectors.fold[0] is vectors.items:  # the same table: one is enough in the file
             kept = replace(kept, fold=(kept.items, *kept.fold[1:]))
-        return Encoder(kept, lambda: self.log if measured else self.shipped_log, encoding.keep, items)(
-            encoding
-        )
+        listed = which.split.train.item_counts() >= self.options.list_users
+        return Encoder(kept, partial(self.of_log, which), listed, encoding.keep, items)(encoding)
+
+    @cached_property
+    def temperature(self) -> float | None:
+        """Of learning rows of a graph base, chosen once for a run; None: that of its training."""
+        if self.run.recommender.learns_codes or len(self.run.split.valid) == 0:
+            return None
+        say("choosing the temperature that rows are learnt with", self.quiet)
+        measure = Measure(self.vectors, self.run.split, 0)
+        lesson = lesson_of(self.run.recommender, self.vectors, self.run.split.train)
+        chosen = choose_lesson(lesson, self.vectors, lambda made: measure.point(TRIAL, made).score)
+        return chosen.temperature
 
     def _learnt(self, which: Trained, encoding: Encoding) -> Learnt:
         """Codes are learnt once for each model: choosing, measuring and writing see the same."""
         known = which is self.run, encoding
         if known not in self.learnt:
-            base = make_recommender(
-                which.config.base, which.record.base_settings
-            )  # with the temperature of the run
-            assert isinstance(base, History)
             vectors = self.vectors if which is self.run else self.shipped_vectors
-            self.learnt[known] = learn_encoding(vectors, encoding, base, which.split.train, self.quiet)
+            lesson = lesson_of(which.recommender, vectors, which.split.train)
+            if self.temperature is not None:
+                lesson = lesson.with_temperature(self.temperature)
+            self.learnt[known] = learn_encoding(vectors, encoding, lesson, self.quiet)
         return self.learnt[known]
 
     def items(self) -> tuple[Encoding, ModelParts, list[Point]]:
@@ -265,43 +249,49 @@ class _Job:
             parts = self._parts(encoding)
             self._refuse_over_budget(_size(parts), encoding.label)
             return encoding, parts, []
-        budget = self.options.budget
+        measure, least = self._measure_and_least()
+        if self.options.budget is None:
+            encoding = choose_good(smallest_good(measure, self.quiet), measure).encoding
+            return encoding, self._parts(encoding), []
+        return self._within(self.options.budget, measure, least)
+
+    def _measure_and_least(self) -> tuple[Measure, int]:
+        """What encodings are measured with, and the bytes of the smallest file."""
         smallest = Encoding(2, min(8, self.shipped_vectors.items.shape[1]), "shared", "gaps")
         least = _size(self._parts(smallest))
         overhead = least - self.encoded(self.shipped, smallest, self.kept).nbytes
-        needed = good_score(self.vectors, self.run.split)
-        points = smallest_good(self.vectors, self.run.split, overhead, needed, self.quiet)
-        curve = [] if budget is None else self._curve(overhead, budget)
-        for point in by_preference([*points, *curve], needed, budget):
+        share = len(self.kept) / self.run.split.n_items
+        return Measure(self.vectors, self.run.split, overhead, share, self.options.list_users), least
+
+    def _within(self, budget: int, measure: Measure, least: int) -> tuple[Encoding, ModelParts, list[Point]]:
+        """The file that a budget gets; sizes are foreseen, so what turns out to be too large makes room for others."""
+        log, personal = partial(self.of_log, self.run), self.options.mode == "personal"
+        curve = measured_within(measure, log, budget, self.limit, self.quiet, personal)
+        curve += self._learnt_points(worth_learning(curve, budget), measure)
+        left = list(curve)
+        while (point := choose_point(left, budget)) is not None:
             parts = self._parts(point.encoding)
-            if budget is None or _size(parts) <= budget:
+            if _size(parts) <= budget:
                 return point.encoding, parts, curve
-        assert budget is not None
-        raise nothing_fits(budget, overhead, least, self.info is not None)
+            left.remove(point)
+        raise nothing_fits(budget, measure.overhead, least, self.info is not None)
 
-    def _curve(self, overhead: int, budget: int) -> list[Point]:
-        scale = len(self.kept) / self.run.split.n_items  # measured on all items; dropped ones take no bytes
-        personal, room = self.options.mode == "personal", int(budget / scale)
-        points = size_quality_curve(
-            self.vectors, lambda: self.log, self.run.split, overhead, room, self.quiet, personal
-        )
-        return points + self._learnt_points(worth_learning(points, room), overhead)
-
-    def _learnt_points(self, encodings: list[Encoding], overhead: int) -> list[Point]:
-        if not self.options.learn or not isinstance(self.run.recommender, History):
+    def _learnt_points(self, encodings: list[Encoding], measure: Measure) -> list[Point]:
+        if not self.options.learn or len(self.vectors.fold) > 1:
             return []
-        truth = some_users(self.run.split.valid, USERS_TO_CHOOSE_BY)
-        points = []
-        for encoding in encodings:
-            made = self.encoded(self.run, encoding, np.arange(self.run.split.n_items))
-            quality = made_quality(self.vectors, made, self.run.split, truth)
-            points.append(Point(encoding, made.nbytes + overhead, quality))
-        return points
+        everything = np.arange(self.run.split.n_items)
+        return [
+            measure.point(one, self.encoded(self.run, one, everything))
+            for one in reversed(encodings)
+            if self.limit.allows_one_more()
+        ]
 
     def _parts(self, encoding: Encoding) -> ModelParts:
         made = self.encoded(self.shipped, encoding, self.kept)
         card = _card(self.run, self.shipped is not self.run) | {"encoding": encoding.label}
-        parts = item_parts(self.shipped, made, self.kept, self.info, card)
+        if encoding.lists:
+            card["list_users"] = self.options.list_users
+        parts = item_parts(self.shipped, made, self.kept, self.info, card, encoding.kind)
         if self.options.mode != "personal":
             return parts
         if isinstance(made, EncodedLists):
@@ -330,7 +320,9 @@ class _Job:
         """4 bits first where they are good enough; else 8, and 4 only where a budget asks for it."""
         if self.options.bits is not None:
             return (self.options.bits, 4) if self.options.budget is not None else (self.options.bits,)
-        if len(self.run.split.valid) and self._trained_score(4) >= GOOD_ENOUGH * self._trained_score(None):
+        if len(self.run.split.valid) and self._trained_score(4) >= (1 - SHARE_TO_LOSE) * self._trained_score(
+            None
+        ):
             return (4,)
         return (8, 4) if self.options.budget is not None else (8,)
 

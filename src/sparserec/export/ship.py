@@ -1,34 +1,90 @@
-"""The file of a run that was trained for a budget: chosen on validation among all encodings, and written down."""
+"""The file that a training ends in: the best on validation for a size, out of all that could be shipped, and why.
+
+Sparse rows and other encodings of the trained vectors, co-occurrence lists, and weights of EASE on small catalogues.
+Trying takes at most about as long as the training did.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from sparserec.export.file import ExportOptions, ExportReport, export_run
-from sparserec.runs import open_final, open_run
+from sparserec.export.choose import NothingFitsError
+from sparserec.export.file import ExportReport, export_run
+from sparserec.export.options import ExportOptions
+from sparserec.runs import RunFolder, open_final, open_run
 from sparserec.units import show_bytes
 from sparserec.vectors import Encoding
 
+DEFAULT_SIZE = 1_000_000
+"""Bytes of a file where nobody says how many."""
 
-def ship_run(folder: Path, budget: int, quiet: bool = True) -> ExportReport | None:
+NAMES = {
+    "int": "rows",
+    "gaps": "rows",
+    "prefix": "principal axes",
+    "codes": "product codes",
+    "neighbours": "neighbours of vectors",
+    "together": "co-occurrence lists",
+    "ease": "weights of EASE",
+}
+
+
+def ship_run(folder: Path, budget: int | None = None, quiet: bool = True) -> ExportReport | None:
     """Write the run's device file with the choice that `export --budget` makes; its record says which and why.
 
-    None where the run has no validation part to choose by: the test part stays closed.
+    Without a budget it is DEFAULT_SIZE, trying ends when it has taken as long as the training, and where nothing is so
+    small it is the smallest good file. None, and no file, where there is no validation part to choose by, and where
+    nobody gave a budget and measuring a file would open the test part (users held out whole).
     """
     run, final = open_run(folder), open_final(folder)
-    if len(run.split.valid) == 0:
+    if len(run.split.valid) == 0 or (budget is None and run.split.given is not None):
         return None
-    report = export_run(run, run.folder.device_file, ExportOptions(budget=budget), quiet=quiet, final=final)
-    chosen = Encoding(**report.encoding)
+    seconds = run.record.seconds.total if budget is None else None
+    options = ExportOptions(budget=budget or DEFAULT_SIZE, seconds=seconds)
+    path = run.folder.device_file
+    try:
+        report = export_run(run, path, options, quiet=quiet, final=final)
+        what = tried(report, budget or DEFAULT_SIZE)
+        why = "the smallest of them whose validation NDCG@20 surely comes within 1 % of the best"
+    except NothingFitsError as error:
+        if budget is not None:
+            raise
+        report = export_run(run, path, ExportOptions(), quiet=quiet, final=final)
+        what, why = str(error), "the smallest that surely loses at most 1 % of the float vectors"
     run.record.shipped = {
         "file": report.path.name,
-        "budget": budget,
+        "budget": budget or DEFAULT_SIZE,
         "bytes": report.bytes,
         "encoding": report.encoding,
         "valid": report.quality["file"]["folded"],
         "tried": report.curve,
-        "why": f"{chosen.label}: the smallest of {len(report.curve)} files around {show_bytes(budget)} whose "
-        "validation NDCG@20 comes within 1 % of the best that fits",
+        "left_out": report.left_out,
+        "what": what,
+        "why": f"{Encoding(**report.encoding).label}: {why}",
     }
     run.folder.write_record(run.record)
     return report
+
+
+def tried(report: ExportReport, budget: int) -> str:
+    """One line on what was tried: the best score of everything of a kind that fits."""
+    best: dict[str, float] = {}
+    for row in report.curve:
+        if row["bytes"] <= budget:
+            name = NAMES[row["kind"]] + (", learnt" if row["learnt"] else "")
+            best[name] = max(best.get(name, 0.0), row["quality"]["folded"]["ndcg@20"])
+    parts = [f"{name} {score:.4f}" for name, score in sorted(best.items(), key=lambda one: -one[1])]
+    missing = f"; no time for {report.left_out} more" if report.left_out else ""
+    return (
+        f"tried {len(report.curve)} files up to {show_bytes(budget)}, validation NDCG@20: "
+        f"{', '.join(parts)}{missing}"
+    )
+
+
+def said(folder: Path) -> str | None:
+    """The two lines that a training ends with, from its record; None where no file was chosen."""
+    run = RunFolder(folder)
+    shipped = run.read_record().shipped
+    if shipped is None:
+        return None
+    return f"{shipped['what']}\n{run.device_file}: {show_bytes(shipped['bytes'])}, {shipped['why']}"

@@ -28,6 +28,8 @@ class Adjacency:
     """float32 (items,): what an item weighs in a new user's history, before it is divided by the root of its size."""
     item_lengths: np.ndarray | None = None
     """float32 (items,): how long the vectors of items are made, where a recommender says; None: as they come."""
+    pair_weights: np.ndarray | None = None
+    """float32 (pairs,): how much each train pair, sorted by user, counts in a loss of whole histories; None: alike."""
 
     @property
     def n_nodes(self) -> int:
@@ -87,4 +89,5 @@ def build_histories(train: Interactions, item_exponent: float, length_exponent: 
     of_user = (1.0 / np.sqrt(np.maximum(sizes, 1.0))).astype(np.float32)
     weights = np.repeat(of_user, sizes) * item_weights[train.items]
     neighbours = train.items + np.int32(n_users)
-    return Adjacency(n_users, n_items, offsets, neighbours, weights, False, item_weights, lengths)
+    scales = item_weights, lengths, train.weights
+    return Adjacency(n_users, n_items, offsets, neighbours, weights, False, *scales)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from sparserec.compiled import compiled
 from sparserec.counter import Key, dropout_factor
 from sparserec.graph.adjacency import Adjacency
 
@@ -38,7 +39,7 @@ def decay_gradient(block: np.ndarray, first_column: int, key: Key, rate: float, 
     return 0.5 * decay * float(sums.sum())
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _drop_edges(
     offsets: np.ndarray,
     neighbours: np.ndarray,
@@ -54,14 +55,14 @@ def _drop_edges(
             transposed[edge] = weights[edge] * dropout_factor(key, rate, neighbours[edge], row)
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _drop_entries(block: np.ndarray, rows: np.ndarray, key: Key, rate: float, first_column: int) -> None:
     for position in prange(block.shape[0]):
         for column in range(block.shape[1]):
             block[position, column] *= dropout_factor(key, rate, rows[position], first_column + column)
 
 
-@njit(cache=True, parallel=True, fastmath={"contract", "reassoc"})
+@compiled(parallel=True, fastmath={"contract", "reassoc"})
 def _decay_gradient(
     block: np.ndarray, first_column: int, key: Key, rate: float, decay: float, sums: np.ndarray
 ) -> None:

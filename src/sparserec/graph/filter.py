@@ -14,8 +14,9 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from sparserec.compiled import compiled
 from sparserec.graph.adjacency import Adjacency
 from sparserec.graph.multiply import Backend, Matrix, make_matrix, slice_rows
 
@@ -122,6 +123,7 @@ class ColumnFilter:
     ) -> None:
         current = 0
         block = self._view(current, width)
+        wholes, outputs = outputs, [np.empty(output.shape, output.dtype) for output in outputs]
         self._collect(block.numpy(), rows, 0, outputs)
         for layer in range(1, self.layers + 1):
             last = layer == self.layers
@@ -133,6 +135,10 @@ class ColumnFilter:
                 noise(layer, target.numpy(), rows if last else None, first_column)
             self._collect(target.numpy(), taken, layer, outputs)
             block, current = target, 1 - current
+        for whole, output in zip(
+            wholes, outputs
+        ):  # columns of a wide array are far apart: written once, not per hop
+            whole[:] = output
 
     def _collect(
         self, block: np.ndarray, rows: np.ndarray | None, layer: int, outputs: Sequence[np.ndarray]
@@ -160,6 +166,7 @@ class ColumnFilter:
         `everywhere` is a gradient of the first tap on all nodes, added to that of its rows.
         """
         current = 0
+        gradients = [np.ascontiguousarray(gradient) for gradient in gradients]  # read in every hop
         total = self._view(current, width).zero_()
         self._scatter(total.numpy(), self.layers, gradients, everywhere)
         for layer in range(self.layers - 1, -1, -1):
@@ -184,35 +191,35 @@ class ColumnFilter:
                 _scatter_rows(gradient, self._rows, coefficient, total)
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _take_rows(block: np.ndarray, rows: np.ndarray, coefficient: float, out: np.ndarray) -> None:
     for position in prange(len(rows)):
         for column in range(block.shape[1]):
             out[position, column] = coefficient * block[rows[position], column]
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _add_rows(block: np.ndarray, rows: np.ndarray, coefficient: float, out: np.ndarray) -> None:
     for position in prange(len(rows)):
         for column in range(block.shape[1]):
             out[position, column] += coefficient * block[rows[position], column]
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _take_all(block: np.ndarray, coefficient: float, out: np.ndarray) -> None:
     for row in prange(block.shape[0]):
         for column in range(block.shape[1]):
             out[row, column] = coefficient * block[row, column]
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _add_all(block: np.ndarray, coefficient: float, out: np.ndarray) -> None:
     for row in prange(block.shape[0]):
         for column in range(block.shape[1]):
             out[row, column] += coefficient * block[row, column]
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _scatter_rows(gradient: np.ndarray, rows: np.ndarray, coefficient: float, total: np.ndarray) -> None:
     for position in prange(len(rows)):  # rows are unique, so no two iterations write the same row
         for column in range(gradient.shape[1]):

@@ -7,7 +7,9 @@ from typing import Literal, Protocol
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
+
+from sparserec.compiled import compiled
 
 Backend = Literal["auto", "mkl", "compiled"]
 
@@ -75,7 +77,7 @@ class CompiledMatrix:
         _multiply_rows(*self._arrays, block.numpy(), out.numpy())
 
 
-@njit(cache=True, parallel=True, fastmath={"contract", "reassoc"})
+@compiled(parallel=True, fastmath={"contract", "reassoc"})
 def _multiply_rows(
     offsets: np.ndarray, neighbours: np.ndarray, weights: np.ndarray, block: np.ndarray, out: np.ndarray
 ) -> None:
@@ -89,7 +91,7 @@ def _multiply_rows(
                 out[row, column] += weight * block[other, column]
 
 
-@njit(cache=True)
+@compiled()
 def _slice_rows(
     offsets: np.ndarray, neighbours: np.ndarray, weights: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -9,8 +9,9 @@ counter-based numbers gives one length per row, and the blocks draw the same num
 from __future__ import annotations
 
 import numpy as np
-from numba import float32, int32, njit, prange, uint64
+from numba import float32, int32, prange, uint64
 
+from sparserec.compiled import compiled
 from sparserec.counter import Key, bits, key_of
 
 
@@ -47,13 +48,13 @@ class SignedNoise:
             _push_rows(block, rows, self.key(layer), scale, first_column)
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def _draw(key, node, column):  # type: ignore[no-untyped-def]
     """Uniform on [0, 1) in float32: half the work of a double, and noise needs no more."""
     return float32(int32(bits(key, node, column) >> uint64(40))) * float32(1.0 / (1 << 24))
 
 
-@njit(cache=True, parallel=True, fastmath={"contract", "reassoc"})
+@compiled(parallel=True, fastmath={"contract", "reassoc"})
 def _row_scales(key: Key, nodes: np.ndarray, dim: int, size: float, out: np.ndarray) -> None:
     for position in prange(len(nodes)):
         squares = float32(0.0)
@@ -63,20 +64,20 @@ def _row_scales(key: Key, nodes: np.ndarray, dim: int, size: float, out: np.ndar
         out[position] = size / np.sqrt(squares)
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def _push(line, key, node, scale, first_column):  # type: ignore[no-untyped-def]
     for column in range(len(line)):
         value, draw = line[column], _draw(key, node, first_column + column) * scale
         line[column] = value + draw if value > 0 else (value - draw if value < 0 else value)
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _push_all(block: np.ndarray, key: Key, scale: np.ndarray, first_column: int) -> None:
     for row in prange(block.shape[0]):
         _push(block[row], key, row, scale[row], first_column)
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _push_rows(block: np.ndarray, rows: np.ndarray, key: Key, scale: np.ndarray, first_column: int) -> None:
     for row in prange(block.shape[0]):
         _push(block[row], key, rows[row], scale[row], first_column)

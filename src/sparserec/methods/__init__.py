@@ -1,4 +1,4 @@
-"""The ideas compared. A new method is one file and one line in METHODS."""
+"""The ideas compared. A new method is one class, here in METHODS or in a package of its own."""
 
 from __future__ import annotations
 
@@ -6,52 +6,49 @@ from typing import Any
 
 from sparserec.errors import SettingError
 from sparserec.methods.base import Context, Method, Phase, PhaseResult, StepInfo, Validate, Validation, ignore
-from sparserec.methods.bet import BET, BETSettings
-from sparserec.methods.cerp import CERP, CERPSettings
-from sparserec.methods.ciess import CIESS, CIESSSettings
-from sparserec.methods.dense import Dense, DenseSettings
-from sparserec.methods.dhe import DHE, DHESettings
-from sparserec.methods.dsl import DSL, DSLSettings
-from sparserec.methods.evolution import SET, SETSettings
-from sparserec.methods.first_table import FirstTableSettings
-from sparserec.methods.gse import GSE, GSESettings
-from sparserec.methods.lottery import Lottery, LotterySettings
-from sparserec.methods.magnitude import Magnitude, MagnitudeSettings
-from sparserec.methods.pep import PEP, PEPSettings
+from sparserec.methods.bet import BET
+from sparserec.methods.cerp import CERP
+from sparserec.methods.ciess import CIESS
+from sparserec.methods.dense import Dense
+from sparserec.methods.dhe import DHE
+from sparserec.methods.dsl import DSL
+from sparserec.methods.evolution import SET
+from sparserec.methods.gse import GSE
+from sparserec.methods.lottery import Lottery
+from sparserec.methods.magnitude import Magnitude
+from sparserec.methods.pep import PEP
+from sparserec.methods.plain import MethodDefaults, OneTraining
 from sparserec.methods.presets import METHOD_PRESETS, with_preset
-from sparserec.methods.rigl import RigL, RigLSettings
-from sparserec.methods.small_dense import SmallDense, SmallDenseSettings
-from sparserec.methods.sparserec import SparseRec, SparseRecSettings
+from sparserec.methods.rigl import RigL
+from sparserec.methods.small_dense import SmallDense
+from sparserec.methods.sparserec import SparseRec
 from sparserec.methods.static import Static
-from sparserec.methods.taper import Taper, TaperSettings
-from sparserec.settings import Settings
+from sparserec.methods.taper import Taper
+from sparserec.plugins import find_kind, missing_members
 
-METHODS: dict[str, tuple[type, type[Settings]]] = {
-    "sparserec": (SparseRec, SparseRecSettings),
-    "dense": (Dense, DenseSettings),
-    "small_dense": (SmallDense, SmallDenseSettings),
-    "static": (Static, FirstTableSettings),
-    "taper": (Taper, TaperSettings),
-    "dsl": (DSL, DSLSettings),
-    "rigl": (RigL, RigLSettings),
-    "set": (SET, SETSettings),
-    "gse": (GSE, GSESettings),
-    "magnitude": (Magnitude, MagnitudeSettings),
-    "lottery": (Lottery, LotterySettings),
-    "pep": (PEP, PEPSettings),
-    "cerp": (CERP, CERPSettings),
-    "dhe": (DHE, DHESettings),
-    "bet": (BET, BETSettings),
-    "ciess": (CIESS, CIESSSettings),
-}
+METHODS: dict[str, type[MethodDefaults]] = {
+    kind.name: kind
+    for kind in (
+        SparseRec, Dense, SmallDense, Static, Taper, DSL, RigL, SET, GSE, Magnitude, Lottery, PEP, CERP, DHE, BET,
+        CIESS,
+    )
+}  # fmt: skip
 
 
 def make_method(name: str, settings: dict[str, Any] | None = None) -> Method:
-    """The named method with these settings, on top of a preset where one is named; the rest are its defaults."""
-    if name not in METHODS:
-        raise SettingError(f"unknown method {name!r}; known: {', '.join(METHODS)}")
-    kind, settings_kind = METHODS[name]
-    return kind(settings_kind.parse(with_preset(name, settings or {}), f"settings of {name}"))
+    """The named method with these settings, on top of a preset where one is named; the rest are its defaults.
+
+    A name is one of METHODS, of an installed package, or `package.module:Class`.
+    """
+    kind: Any = find_kind(name, METHODS, "methods")
+    made: Method = kind(kind.settings_kind.parse(with_preset(name, settings or {}), f"settings of {name}"))
+    missing = missing_members(made, Method)
+    if missing:
+        raise SettingError(
+            f"method {name}: {kind.__name__} has no {', '.join(missing)}; let it inherit from MethodDefaults or "
+            "OneTraining of sparserec.methods, which have what most methods share"
+        )
+    return made
 
 
 __all__ = [
@@ -59,6 +56,8 @@ __all__ = [
     "METHOD_PRESETS",
     "Context",
     "Method",
+    "MethodDefaults",
+    "OneTraining",
     "Phase",
     "PhaseResult",
     "StepInfo",

@@ -39,8 +39,7 @@ class Phase:
     kept: bool = False
     """Its table stays on disk for later phases to start from; others are deleted once the next phase has ended."""
     kind: str | None = None
-    """Phases of one kind have tables and steps alike, so a plan builds and times the first of them only. None: its
-    name, that is, no other phase is like it."""
+    """Phases of one kind have tables and steps alike. None: its name, that is, no other phase is like it."""
     steps: int | None = None
     """Largest number of steps, for phases that end inside an epoch; None: whole epochs."""
 
@@ -102,8 +101,7 @@ class Context:
     initial: Callable[[int], InitialValues]  # by dimension
     factors: Factors | StoredFactors | None
     validate: Validate | None = None
-    """For methods that choose by it; None when the split has no validation part. A plan, which trains nothing, gives
-    made-up scores here, the same ones every time."""
+    """For methods that choose by it; None when the split has no validation part."""
     record: Callable[..., None] = ignore
     """Adds a line to the run's record, from wherever a method is called."""
     explorations: int = 20
@@ -114,14 +112,11 @@ class Context:
     """Whether users have rows in the table; without, the table is one block of item rows."""
     processes: Processes = ALONE
     """Who holds the table: some column blocks each or, without user rows, some rows."""
-    planned_rows: int | None = None
-    """Rows of the real table where a plan builds a miniature of it; None: this is no miniature."""
 
     @property
     def budget(self) -> int:
         """Trained numbers that the finished model may keep."""
-        rows = self.shape().n_rows if self.planned_rows is None else self.planned_rows
-        return round(self.density * rows * self.dim)
+        return round(self.density * self.shape().n_rows * self.dim)
 
     def exploration_interval(self, last_step: int) -> int:
         """Steps between explorations of a training that explores until `last_step`."""
@@ -173,6 +168,8 @@ class Method(Protocol):
     """
     sparse_state: bool
     """Whether nothing of the size of the full table lives during its steps (the growth test holds it to that)."""
+    item_starts: tuple[dict[str, Any], ...]
+    """Settings it starts with on a base whose users have no rows, where `init` is left open; best first."""
     shardable: bool
     """Whether several processes may hold its table, some column blocks each, and give the model that one gives."""
     shardable_by_rows: bool

@@ -52,6 +52,11 @@ class BETSettings(Settings):
 
 class BET(MethodDefaults):
     name = "bet"
+    settings_kind = BETSettings
+    idea = "a size for every row, searched for with probes and a predictor"
+    paper = "WSDM 2024"
+    memory = "dense"
+    trainings = 5
     begins_dense = True
     sparse_state = False  # the pretrained table is dense
 
@@ -84,7 +89,7 @@ class BET(MethodDefaults):
         return Phase("choose", 0, scored_first=True, starts_from=winner)
 
     def best_actions(self) -> list[int]:
-        """Numbers of the actions to retrain; in a plan, which makes one probe only, the first ones."""
+        """Numbers of the actions to retrain, best first; those that were never tried come last."""
         order = sorted(range(len(self.scores)), key=lambda number: -self.scores[number])
         order += range(len(self.scores), self.settings.probes)
         if self.settings.retrained is not None:

@@ -48,6 +48,11 @@ class CERPSettings(PEPSettings):
 
 class CERP(MethodDefaults):
     name = "cerp"
+    settings_kind = CERPSettings
+    idea = "rows are sums of two codes; prune both books, then retrain"
+    paper = "ICDM 2023"
+    memory = "codes"
+    trainings = 2
     sparse_state = (
         False  # the search holds six numbers for every entry of both books: twelve for one that is kept
     )
@@ -88,7 +93,7 @@ class CERP(MethodDefaults):
 
 def book_size(context: Context, ratio: float) -> int:
     """Codes in each of the two books; no more than rows, no fewer than the budget needs."""
-    rows = context.planned_rows or context.shape().n_rows
+    rows = round(context.budget / (context.density * context.dim))
     wanted = min(round(ratio * context.budget / (2 * context.dim)), rows)
     return max(wanted, math.ceil(context.budget / (2 * context.dim)))
 

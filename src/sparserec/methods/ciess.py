@@ -48,6 +48,11 @@ class CIESSSettings(Settings):
 
 class CIESS(MethodDefaults):
     name = "ciess"
+    settings_kind = CIESSSettings
+    idea = "a size for every row, chosen by two agents that learn from probes"
+    paper = "SIGIR 2023"
+    memory = "dense"
+    trainings = 6
     begins_dense = True
     sparse_state = False  # the pretrained table is dense, and so may be a probe's
 
@@ -82,8 +87,8 @@ class CIESS(MethodDefaults):
         return Phase("choose", 0, scored_first=True, starts_from=winner)
 
     def best_probes(self, context: Context) -> list[int]:
-        """Numbers of the probes to retrain: within the budget by mean quality, then the smallest; a plan has
-        made one.
+        """Numbers of the probes to retrain: within the budget by mean quality, then the smallest, then any that were
+        never tried.
         """
         budget = size_budget(context, self.name)
 

@@ -14,6 +14,10 @@ class DenseSettings(Settings):
 
 class Dense(OneTraining):
     name = "dense"
+    settings_kind = DenseSettings
+    idea = "every entry is trained; no budget"
+    paper = "-"
+    memory = "dense"
     sparse_state = False
     shardable = shardable_by_rows = True
 

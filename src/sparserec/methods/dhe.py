@@ -43,6 +43,10 @@ class DHESettings(Settings):
 
 class DHE(MethodDefaults):
     name = "dhe"
+    settings_kind = DHESettings
+    idea = "a network computes every row from hashes of its number"
+    paper = "KDD 2021"
+    memory = "network"
     sparse_state = False  # activations of all rows in every layer
 
     def __init__(self, settings: DHESettings) -> None:

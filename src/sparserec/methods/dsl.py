@@ -11,30 +11,15 @@ reports the best test epoch).
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Literal
+from typing import Any, Literal
 
-import numpy as np
 from pydantic import Field
 
-from sparserec import streams
-from sparserec.exploration import (
-    active_target,
-    cosine_drop_fraction,
-    explores_after,
-    prune_and_regrow_masked,
-    uniform_support,
-)
+from sparserec.exploration import Exploration, prune_and_regrow_masked
 from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
-from sparserec.methods.exploring import (
-    Rule,
-    explore_by_last_gradient,
-    uniform_table,
-    watch_last_gradient,
-)
-from sparserec.methods.plain import MethodDefaults
+from sparserec.methods.exploring import ByLastGradient, Rule, uniform_positions
 from sparserec.settings import Settings
-from sparserec.table import MaskedTable, SparseTable, Table
+from sparserec.table import MaskedTable, Table
 
 
 class DSLSettings(Settings):
@@ -46,17 +31,24 @@ class DSLSettings(Settings):
     """What the share falls to at the end, along half a cosine."""
 
 
-class DSL(MethodDefaults):
+class DSL(ByLastGradient):
     name = "dsl"
+    settings_kind = DSLSettings
+    idea = "drop the smallest, grow by the last gradient, to the end"
+    paper = "WSDM 2024"
+    memory = "dense"
     sparse_state = False  # a dense gradient in both modes, dense moments too in the released one
+    shardable = False
 
     def __init__(self, settings: DSLSettings) -> None:
-        self.settings = settings
+        self.settings, self.released = settings, settings.mode == "released"
+        # "regrown entries start at zero"
+        self.rule = Rule(settings.drop_fraction, settings.drop_floor, scope="tables", keep_value=False)
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         """One training; the released mode ends by leaving the mask and everything under it behind."""
         phases = [Phase("train", context.epochs)]
-        if self.settings.mode == "released":
+        if self.released:
             phases.append(Phase("compact", 0, scored_first=True))
         return phases[len(done)] if len(done) < len(phases) else None
 
@@ -64,32 +56,21 @@ class DSL(MethodDefaults):
         if phase.name == "compact":
             assert isinstance(previous, MaskedTable)
             return previous.to_sparse()
-        if self.settings.mode == "described":
-            table = uniform_table(context)
-            watch_last_gradient(table)
-            return table
-        shape = context.shape()
-        target = active_target(shape, context.density)
-        support = uniform_support(shape, target, np.random.default_rng([context.seed, streams.SUPPORT]))
-        return MaskedTable.create(shape, support, context.initial(context.dim))
+        if not self.released:
+            return super().start(context, phase, previous)
+        return MaskedTable.create(context.shape(), uniform_positions(context), context.initial(context.dim))
 
     def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
-        settings, interval = self.settings, context.exploration_interval(now.last_step)
-        if isinstance(table, SparseTable):
-            rule = Rule(
-                interval=interval,
-                last_step=now.last_step,
-                drop_fraction=settings.drop_fraction,
-                floor=settings.drop_floor,
-                scope="tables",
-                keep_value=False,  # "regrown entries start at zero"
-            )
-            explore_by_last_gradient(context, table, now, rule)
-        elif explores_after(now.step, interval, now.last_step):
-            assert isinstance(table, MaskedTable)
-            fraction = cosine_drop_fraction(
-                now.step, now.last_step, settings.drop_fraction, settings.drop_floor
-            )
-            done = prune_and_regrow_masked(table, fraction)
-            context.record("explore", drop_fraction=fraction, **asdict(done))
-        return False
+        if self.released:
+            self.explore(context, table, now)
+            return False
+        return super().after_step(context, table, now)
+
+    def growth(self, context: Context, table: Any, now: StepInfo) -> Any:
+        """A masked table has every gradient itself."""
+        return table if self.released else super().growth(context, table, now)
+
+    def exchange(self, context: Context, table: Any, fraction: float, step: int, growth: Any) -> Exploration:
+        if self.released:
+            return prune_and_regrow_masked(table, fraction)
+        return super().exchange(context, table, fraction, step, growth)

@@ -50,6 +50,7 @@ class FromFirstTable(MethodDefaults):
     """One training; before it a short dense one where the support comes from that."""
 
     settings: FirstTableSettings
+    memory = "sparse"
     sparse_state = True
 
     def __init__(self, settings: FirstTableSettings) -> None:

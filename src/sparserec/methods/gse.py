@@ -11,22 +11,19 @@ sparse: the released code computes the whole gradient and looks at the sample.
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
 
 from sparserec import streams
-from sparserec.exploration import Scope, cosine_drop_fraction, explores_after, mark_largest, prune_and_regrow
-from sparserec.methods.base import Context, Phase, StepInfo
-from sparserec.methods.exploring import uniform_table
-from sparserec.methods.plain import OneTraining
-from sparserec.settings import Settings
+from sparserec.exploration import Growth, Scope, mark_largest
+from sparserec.methods.base import Context, StepInfo
+from sparserec.methods.exploring import Exploring, RuleSettings
 from sparserec.table import SparseTable, Table
 
 
-class GSESettings(Settings):
+class GSESettings(RuleSettings):
     drop_fraction: float = Field(0.2, ge=0, lt=1)
     """Share of active entries dropped at the first exploration."""
     explore_until: float = Field(0.6, gt=0, le=1)
@@ -39,33 +36,28 @@ class GSESettings(Settings):
     """Rank users and items as one table, as the code ranks all layers, or each by itself with the magnitude split."""
 
 
-class GSE(OneTraining):
+class GSE(Exploring):
     name = "gse"
-    sparse_state = True
-    shardable = True
+    settings_kind = GSESettings
+    idea = "drop the smallest, grow by the gradient of a random sample"
+    paper = "arXiv 2401.06898"
 
     def __init__(self, settings: GSESettings) -> None:
-        self.settings = settings
+        self.settings, self.rule = settings, settings.rule(keep_value=False)
 
-    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        return uniform_table(context)
+    def growth(self, context: Context, table: Any, now: StepInfo) -> Growth:
+        return LargestOfSample(table)
 
     def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         """Explore with what the last batch said about the sample; draw one for the batch before an exploration."""
         assert isinstance(table, SparseTable)
-        settings, step = self.settings, now.step
-        last_step = round(settings.explore_until * now.last_step)
-        interval = context.exploration_interval(last_step)
         if table.watched is not None:
-            fraction = cosine_drop_fraction(step, last_step, settings.drop_fraction)
-            growth = LargestOfSample(table)
-            done = prune_and_regrow(table, fraction, step, growth, settings.scope)
-            context.record("explore", drop_fraction=fraction, sampled=growth.sampled, **asdict(done))
-        if explores_after(step + 1, interval, last_step):
-            rng = np.random.default_rng([context.seed, streams.GSE_SAMPLED, step])
+            self.explore_now(context, table, now)
+        if self.due(context, now, ahead=1):
+            rng = np.random.default_rng([context.seed, streams.GSE_SAMPLED, now.step])
             counts = np.concatenate(context.frequencies()).astype(np.float64)
-            weights = counts if settings.rows == "frequency" else np.ones_like(counts)
-            draws = round(settings.sample_ratio * table.parameters())
+            weights = counts if self.settings.rows == "frequency" else np.ones_like(counts)
+            draws = round(self.settings.sample_ratio * table.parameters())
             table.watch(draw_inactive_entries(table, weights, draws, rng))
         return False
 
@@ -100,6 +92,10 @@ class LargestOfSample:
         cuts = held.bounds[1:-1]
         self.positions, self.gradient = np.split(held.positions, cuts), np.split(np.abs(held.gradient), cuts)
         self.widths = [width for _, width in table.shape.blocks]
+
+    @property
+    def recorded(self) -> dict[str, int]:
+        return {"sampled": self.sampled}
 
     def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
         edge = table.shape.n_users

@@ -24,6 +24,11 @@ class LotterySettings(Settings):
 
 class Lottery(MethodDefaults):
     name = "lottery"
+    settings_kind = LotterySettings
+    idea = "train dense, keep the largest, begin again from their first values"
+    paper = "IJIS 2022"
+    memory = "dense"
+    trainings = 2
     begins_dense = True
     sparse_state = False  # the first phase is dense
     shardable = True

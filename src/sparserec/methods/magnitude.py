@@ -30,6 +30,10 @@ class MagnitudeSettings(Settings):
 
 class Magnitude(MethodDefaults):
     name = "magnitude"
+    settings_kind = MagnitudeSettings
+    idea = "train dense, keep the largest entries"
+    paper = "arXiv 2406.17335"
+    memory = "dense"
     begins_dense = True
     sparse_state = False  # the first phase is dense
     shardable = True

@@ -17,9 +17,9 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from pydantic import Field
 
+from sparserec.compiled import compiled
 from sparserec.exploration import active_target, largest_support
 from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
 from sparserec.methods.plain import MethodDefaults
@@ -57,6 +57,11 @@ class PEPSettings(Settings):
 
 class PEP(MethodDefaults):
     name = "pep"
+    settings_kind = PEPSettings
+    idea = "learn a threshold for every entry, then retrain the survivors"
+    paper = "ICLR 2021"
+    memory = "dense"
+    trainings = 2
     sparse_state = False  # values, logits and moments of both for every entry during the search
 
     def __init__(self, settings: PEPSettings) -> None:
@@ -142,7 +147,7 @@ def start_logit(goal: float, steps: int, rate: float, decay: float) -> float:
     return 0.5 * (low + high)
 
 
-@njit(cache=True)
+@compiled()
 def _logit_after(logit: float, steps: int, rate: float, decay: float) -> float:
     first = second = 0.0
     for step in range(1, steps + 1):

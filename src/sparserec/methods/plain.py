@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
+from sparserec.settings import Settings
 from sparserec.table import Table
 
 
 class MethodDefaults:
     """Nothing happens after a step or a phase, nothing of its own to store."""
 
+    name: str
+    settings: Any
+    settings_kind: type[Settings] = Settings
+    idea = ""
+    """In a line, for people who choose."""
+    paper = "-"
+    memory = "dense"
+    """What a training holds: sparse (the budget), dense (the full table), codes or network."""
+    trainings: float = 1
+    """Length of all phases in plain trainings, at most, with default settings."""
+    sparse_state = False
+    item_starts: tuple[dict[str, Any], ...] = ()
+    """Settings it starts with on a base whose users have no rows, where `init` is left open: the best first, and last
+    what needs the least. None: its defaults.
+    """
     wants_factors = 0
     begins_dense = False
     shardable = False

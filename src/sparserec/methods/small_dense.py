@@ -22,6 +22,10 @@ class SmallDenseSettings(Settings):
 
 class SmallDense(OneTraining):
     name = "small_dense"
+    settings_kind = SmallDenseSettings
+    idea = "a dense table with fewer columns"
+    paper = "-"
+    memory = "dense"
     sparse_state = False
 
     def __init__(self, settings: SmallDenseSettings) -> None:

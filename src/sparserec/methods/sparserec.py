@@ -9,7 +9,7 @@ silent or contradicts itself, docs/paper-notes.md says what we do and which sett
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -18,21 +18,29 @@ from sparserec import streams
 from sparserec.errors import SettingError
 from sparserec.exploration import (
     CountScale,
+    Exploration,
     LargestScores,
     active_target,
-    cosine_drop_fraction,
     deal_entries,
     draw_candidates,
     exchange_in_rows,
     explores_after,
     fill_support,
-    prune_and_regrow,
 )
 from sparserec.methods.base import Context, Phase, StepInfo
 from sparserec.methods.cuts import CutSettings, cut_to
+from sparserec.methods.exploring import Exploring, Rule
 from sparserec.methods.first_table import FirstTableSettings, FromFirstTable, Init, Rows, first_table, rows_of
 from sparserec.table import DenseTable, SparseTable, Table
 
+ITEM_STARTS: tuple[dict[str, Any], ...] = (
+    {"init": "rotated", "start_ratio": 2.0, "row_exponent": 0.3},
+    {"init": "nmf"},
+)
+"""Where users have no rows and nobody says: on rotated axes, with twice the entries that are kept, more of them for
+items that many have, the best of what was compared (docs/log.md). It takes a dense training of the same width, so the
+paper's factorisation stands where that does not fit into memory or where several processes share the table.
+"""
 FILL_DEADLINE = 1 / 3
 """Share of the steps after which a support that is still below the budget takes all it can at once."""
 
@@ -57,12 +65,17 @@ class SparseRecSettings(FirstTableSettings, CutSettings):
     """An entry dropped and regrown at once keeps its value instead of starting at 0."""
 
 
-class SparseRec(FromFirstTable):
+class SparseRec(FromFirstTable, Exploring):
     name = "sparserec"
+    item_starts = ITEM_STARTS
+    settings_kind = SparseRecSettings
+    idea = "first support by a factorisation, drop the smallest, grow by summed gradients of sampled rows"
+    paper = "arXiv 2411.12205"
     settings: SparseRecSettings
 
     def __init__(self, settings: SparseRecSettings) -> None:
         super().__init__(settings)
+        self.rule = Rule(settings.drop_fraction, scope="tables", keep_value=settings.keep_value)
         # the last batch's gradient of every candidate is taken from whole rows of the whole table
         self.shardable_by_rows = self.shardable_by_rows and settings.growth == "cumulative"
 
@@ -124,7 +137,7 @@ class SparseRec(FromFirstTable):
         if table.parameters() < target:
             changed = self._fill(context, table, now, target, min(interval, now.steps_per_epoch))
         else:
-            changed = self._explore(context, table, now, interval)
+            changed = self.explore(context, table, now, since=table.changed_at)
         if changed and (table.parameters() < target or now.step + interval < now.last_step):
             self._new_candidates(context, table, now.step)  # else nothing will ask for them any more
 
@@ -137,14 +150,10 @@ class SparseRec(FromFirstTable):
         context.record("fill", **asdict(done))
         return True
 
-    def _explore(self, context: Context, table: SparseTable, now: StepInfo, interval: int) -> bool:
-        if not explores_after(now.step, interval, now.last_step, table.changed_at):
-            return False
-        fraction = cosine_drop_fraction(now.step, now.last_step, self.settings.drop_fraction)
-        growth = LargestScores.accumulated(table)
+    def growth(self, context: Context, table: Any, now: StepInfo) -> LargestScores:
+        return LargestScores.accumulated(table)
+
+    def exchange(self, context: Context, table: Any, fraction: float, step: int, growth: Any) -> Exploration:
         if rows_of(self.settings.rows, context) == "even":
-            done = exchange_in_rows(table, fraction, now.step, growth)
-        else:
-            done = prune_and_regrow(table, fraction, now.step, growth, keep_value=self.settings.keep_value)
-        context.record("explore", drop_fraction=fraction, **asdict(done))
-        return True
+            return exchange_in_rows(table, fraction, step, growth)
+        return super().exchange(context, table, fraction, step, growth)

@@ -7,12 +7,15 @@ is where the factorisation is not zero, cut to the largest or filled up with ran
 from __future__ import annotations
 
 from sparserec.methods.base import Context, Phase
-from sparserec.methods.first_table import FromFirstTable, first_table, rows_of
+from sparserec.methods.first_table import FirstTableSettings, FromFirstTable, first_table, rows_of
 from sparserec.table import Table
 
 
 class Static(FromFirstTable):
     name = "static"
+    settings_kind = FirstTableSettings
+    idea = "a sparse table whose support never changes"
+    paper = "-"
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         settings = self.settings

@@ -3,55 +3,39 @@
 Ours, from what the comparison showed (docs/log.md). A dense table to prune needs the memory that we set out to save;
 SparseRec at a few times the budget does not. Nothing is grown after the first cut, and a validation score of a wider
 table counts no more once it is cut. The cuts are settings of sparserec (methods/cuts.py): this is the name and the
-schedule they are compared under.
+default that they are compared under.
 """
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Any
 
 from pydantic import Field, model_validator
 
-from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
 from sparserec.methods.cuts import CutSettings
-from sparserec.methods.plain import OneTraining
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings
-from sparserec.table import Table
 
 
-class TaperSettings(CutSettings):
+class TaperSettings(SparseRecSettings):
     start_ratio: float = Field(2.0, ge=1)
     """Entries before the cuts, in budgets; never more than the whole table."""
-    exploring: SparseRecSettings = SparseRecSettings()
-    """How the wide table starts and explores: sparserec's settings but those of its cuts."""
 
-    @model_validator(mode="after")
-    def _cuts_are_said_once(self) -> Self:
-        unset = CutSettings()
+    @model_validator(mode="before")
+    @classmethod
+    def _exploring_is_a_group(cls, values: Any) -> Any:
+        """How the wide table starts and explores was a group of its own, `exploring`, and may still be."""
+        if not isinstance(values, dict) or "exploring" not in values:
+            return values
+        inner = {name: value for name, value in dict(values["exploring"]).items()}
         for name in CutSettings.model_fields:
-            if getattr(self.exploring, name) != getattr(unset, name):
+            if name in inner:
                 raise ValueError(f"{name}: a setting of taper itself, not of exploring")
-        return self
+        return inner | {name: value for name, value in values.items() if name != "exploring"}
 
 
-class Taper(OneTraining):
+class Taper(SparseRec):
     name = "taper"
-    sparse_state = True
-
-    def __init__(self, settings: TaperSettings) -> None:
-        self.settings = settings
-        cuts = {name: getattr(settings, name) for name in CutSettings.model_fields}
-        self.explorer = SparseRec(settings.exploring.model_copy(update=cuts))
-        self.wants_factors = self.explorer.wants_factors
-        self.sparse_state, self.shardable = self.explorer.sparse_state, self.explorer.shardable
-        self.shardable_by_rows = self.explorer.shardable_by_rows
-        self.begins_dense = self.explorer.begins_dense
-
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        return self.explorer.next_phase(context, done)
-
-    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        return self.explorer.start(context, phase, previous)
-
-    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
-        return self.explorer.after_step(context, table, now)
+    item_starts = ()
+    settings_kind = TaperSettings
+    idea = "sparserec with twice the budget, cut row by row on the way"
+    paper = "ours"

@@ -7,35 +7,21 @@ from typing import TYPE_CHECKING
 from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from sparserec.planning.batches import settle_batches
     from sparserec.planning.doctor import examine
-    from sparserec.planning.estimate import (
-        MOST_NMF_WORK,
-        Estimate,
-        estimate_run,
-        limit_nmf,
-        usable_bytes,
-    )
+    from sparserec.planning.estimate import Estimate, estimate_run, usable_bytes
     from sparserec.planning.every import estimate_all
     from sparserec.planning.plan import PlanOptions, plan_run
+    from sparserec.planning.settle import MOST_NMF_WORK, Machine, Settled, settle_config
     from sparserec.planning.sizes import Sizes
-    from sparserec.planning.start import best_start, settle_start
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "batches": ("settle_batches",),
         "doctor": ("examine",),
-        "estimate": (
-            "MOST_NMF_WORK",
-            "Estimate",
-            "estimate_run",
-            "limit_nmf",
-            "usable_bytes",
-        ),
+        "estimate": ("Estimate", "estimate_run", "usable_bytes"),
         "every": ("estimate_all",),
         "plan": ("PlanOptions", "plan_run"),
+        "settle": ("MOST_NMF_WORK", "Machine", "Settled", "settle_config"),
         "sizes": ("Sizes",),
-        "start": ("best_start", "settle_start"),
     },
 )

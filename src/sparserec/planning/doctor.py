@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sparserec.compiled import kept_in
 from sparserec.files import cache_folder
 from sparserec.planning.estimate import usable_bytes
 from sparserec.units import show_bytes
@@ -44,7 +45,7 @@ def examine(folder: Path | None = None) -> list[Finding]:
         *versions(),
         *threads(),
         *multiply(),
-        compiled_cache(),
+        compiled_cache(kept_in()),
         writable("cache folder", cache_folder()),
         memory(),
         *disk(folder),
@@ -67,7 +68,7 @@ def versions() -> list[Finding]:
 
 
 def least_versions(requirements: list[str] | None = None) -> dict[str, str]:
-    """Package and least version, from our installed metadata."""
+    """Package and least version of what training needs, from our installed metadata."""
     if requirements is None:
         try:
             requirements = metadata.requires("sparserec") or []
@@ -76,7 +77,8 @@ def least_versions(requirements: list[str] | None = None) -> dict[str, str]:
     found = {}
     for line in requirements:
         match = re.match(r"([A-Za-z0-9_.-]+)\s*>=\s*([0-9.]+)", line)
-        if match and "extra" not in line:
+        extra = re.search(r"extra == ['\"]([^'\"]+)", line)
+        if match and (extra is None or extra.group(1) == "train"):
             found[match.group(1)] = match.group(2)
     return found
 
@@ -172,15 +174,12 @@ def multiply_speed(backend: Literal["mkl", "compiled"]) -> float:
     return 2.0 * len(graph.weights) * MULTIPLY_WIDTH / taken / 1e9
 
 
-def compiled_cache() -> Finding:
+def compiled_cache(folder: Path | None) -> Finding:
     """Where compiled loops are kept between runs; without it every start compiles them again."""
-    given = os.environ.get("NUMBA_CACHE_DIR")
-    folder = Path(given) if given else Path(__file__).parents[1] / "__pycache__"
-    found = writable("compiled loops", folder)
-    if found.state == "ok":
-        return found
+    if folder is not None:
+        return Finding("compiled loops", str(folder))
     advice = "every start will compile for a minute: set NUMBA_CACHE_DIR to a folder you may write to"
-    return Finding(found.name, found.value, "warning", advice)
+    return Finding("compiled loops", "not kept", "warning", advice)
 
 
 def writable(name: str, folder: Path) -> Finding:

@@ -10,19 +10,15 @@ from typing import Any
 from sparserec.errors import SettingError
 from sparserec.memory import free_bytes
 from sparserec.methods import make_method
-from sparserec.planning.memory_plan import plan_memory
+from sparserec.planning.memory_plan import plan_memory, step_sizes
 from sparserec.planning.miniature import plan_phases
 from sparserec.planning.sizes import Sizes
 from sparserec.planning.timing import StandIn, StepTimes, make_stand_in, plan_seconds, step_times
-from sparserec.recommenders import History, Recommender, make_recommender
+from sparserec.recommenders import Recommender, make_recommender
 from sparserec.table import Ledger, total
 from sparserec.training import RunConfig
 from sparserec.units import show_bytes, show_seconds
 
-MOST_NMF_WORK = 200.0
-"""Largest factorisation, in billions of nodes * rank^2 * iterations: some ten minutes. Gowalla at rank 128 has 58."""
-FEWEST_ITERATIONS = 3
-"""Three already give the factors their density on Gowalla (.11); the order of magnitude of entries comes later."""
 FINAL = "final"
 """The second training of a final run, among the seconds; its memory is in the phases of both."""
 MEMORY_ERROR = 0.25
@@ -102,34 +98,6 @@ class Estimate:
         return lines + [f"  note: {note}" for note in self.notes]
 
 
-def limit_nmf(config: RunConfig, sizes: Sizes, limit: float = MOST_NMF_WORK) -> tuple[RunConfig, str | None]:
-    """Fewer NMF iterations where the wanted number is more work than `limit`, and a sentence that says so.
-
-    Work, not seconds, is compared, so that the same data gives the same configuration on every machine. A number the
-    user gave stands.
-    """
-    wanted = make_method(config.method, config.method_settings).wants_factors
-    work = sizes.factorised_nodes * config.dim**2 / 1e9
-    if not wanted or "nmf_iterations" in config.method_settings or not limit or wanted * work <= limit:
-        return config, None
-    iterations = max(FEWEST_ITERATIONS, int(limit / work))
-    if iterations >= wanted:
-        return config, None
-    settings = {**config.method_settings, "nmf_iterations": iterations}
-    note = (
-        f"factorising {sizes.nodes:,} users and items at rank {config.dim} is long: {iterations} iterations instead of "
-        f"{wanted} (`method_settings.nmf_iterations={wanted}` makes all)"
-    )
-    return config.model_copy(update={"method_settings": settings}), note
-
-
-def _steps_per_epoch(config: RunConfig, sizes: Sizes, base: Recommender) -> int:
-    """Steps over all train edges, or over all users."""
-    if isinstance(base, History):
-        return -(-sizes.trained_users // base.settings.batch_of(sizes.users))
-    return -(-sizes.train // config.recipe.batch_size)
-
-
 def estimate_run(
     config: RunConfig,
     sizes: Sizes,
@@ -173,7 +141,8 @@ def _one_training(
     processes: int,
 ) -> tuple[dict[str, Ledger], dict[str, float] | None]:
     """Memory and, from measured steps that count `scale` times, seconds, phase by phase."""
-    phases = plan_phases(config, sizes.users, sizes.items, _steps_per_epoch(config, sizes, base))
+    per_epoch = base.steps_per_epoch(step_sizes(config, sizes))
+    phases = plan_phases(config, sizes.users, sizes.items, per_epoch)
     memory = plan_memory(config, sizes, base, phases, nmf, processes)
     return memory, None if times is None else plan_seconds(config, sizes, phases, nmf, times, scale)
 

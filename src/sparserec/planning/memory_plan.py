@@ -12,10 +12,9 @@ from sparserec.evaluation import tile_shape
 from sparserec.graph import automatic_width
 from sparserec.planning.miniature import NMF_DENSITY, PhasePlan
 from sparserec.planning.sizes import Sizes
-from sparserec.recommenders import CHUNK_BYTES, GraphRecommender, History, Recommender
-from sparserec.table import CHUNKS, Ledger, total
-from sparserec.training import RunConfig, step_bytes
-from sparserec.vectors import fold_taps
+from sparserec.recommenders import Recommender, StepSizes, fold_taps
+from sparserec.table import Ledger, total
+from sparserec.training import RunConfig
 
 READ_BYTES = 60
 """Per interaction while reading and splitting: columns as read, numbers, one sort of them."""
@@ -42,7 +41,7 @@ def plan_memory(
     """
     phases = [replace(phase, table=_share(phase.table, processes)) for phase in phases]
     both, held = interactions_held(sizes, 2), interactions_held(sizes, 1)
-    graph = graph_bytes(sizes, base)
+    graph = base.graph_bytes(step_sizes(config, sizes))
     reading = READ_BYTES * sizes.interactions
     plans = {"read": {"interactions": both, "reading": reading, "libraries": LIBRARY_BYTES}}
     if nmf:
@@ -73,10 +72,16 @@ def interactions_held(sizes: Sizes, copies: int) -> int:
     return copies * each * sizes.interactions + 3 * sizes.id_bytes + 16 * sizes.nodes
 
 
-def graph_bytes(sizes: Sizes, base: Recommender) -> int:
-    """int32 offsets and neighbours, float32 weights; one direction only where users are what their items make them."""
-    entries = (2 if base.user_rows else 1) * sizes.train + base.self_loops * sizes.nodes
-    return 8 * entries + 4 * (sizes.nodes + 1)
+def step_sizes(
+    config: RunConfig, sizes: Sizes, phase: PhasePlan | None = None, processes: int = 1
+) -> StepSizes:
+    """What a base is asked about its steps with."""
+    batch = config.recipe.batch_size
+    data = StepSizes(sizes.users, sizes.items, sizes.train, batch, sizes.trained_users, processes=processes)
+    if phase is None:
+        return data
+    entries = phase.table["values"] // 4 if "positions" in phase.table else None
+    return replace(data, dim=phase.table_dim, entries=entries)
 
 
 def nmf_bytes(sizes: Sizes, rank: int) -> int:
@@ -104,16 +109,8 @@ def train_bytes(
     processes: int = 1,
 ) -> Ledger:
     """The ledger of a step, and what lives beside it."""
-    if isinstance(base, History):
-        users = min(base.settings.batch_of(sizes.users), sizes.trained_users)
-        entries = phase.table["values"] // 4 if "positions" in phase.table else None
-        rows = sizes.items if entries is not None else -(-sizes.items // processes)
-        passing = step_bytes(users, rows, phase.table_dim, entries, -(-CHUNKS // processes))
-        scratch = passing.pop("scratch")
-    else:
-        scratch, passing = edge_bytes(config, sizes, base, phase, graph)
-        if not base.whole_rows:
-            passing |= _share({"rows": passing["rows"], "loss": passing["loss"]}, processes)
+    passing = base.step_bytes(step_sizes(config, sizes, phase, processes))
+    scratch = passing.pop("scratch")
     return {
         **phase.table,
         **passing,
@@ -125,40 +122,6 @@ def train_bytes(
         "allocator": total(passing),  # what steps free and ask for again lies in two places now and then
         "code and libraries": COMPILED_BYTES + LIBRARY_BYTES,
     }
-
-
-def edge_bytes(
-    config: RunConfig, sizes: Sizes, base: GraphRecommender, phase: PhasePlan, graph: int
-) -> tuple[int, Ledger]:
-    """The filter's buffers, and what a step over edges makes and gives back."""
-    dim, width = phase.table_dim, automatic_width(sizes.nodes, phase.table_dim)
-    rows = batch_rows(config.recipe.batch_size, sizes, base)
-    settings = base.settings.model_dump()
-    spare = 1 if settings.get("decay_rows") == "all" and settings.get("loss") == "info_bpr" else 0
-    layers = max(len(tap) for tap in base.taps) - 1
-    return 4 * (2 + spare) * sizes.nodes * width, {
-        "rows": 2 * 4 * len(base.taps) * rows * dim,
-        "last hop": min(8 * 2 * sizes.train, graph) if layers else 0,
-        "loss": loss_bytes(config.recipe.batch_size, base, rows, dim),
-    }
-
-
-def batch_rows(batch: int, sizes: Sizes, base: GraphRecommender) -> int:
-    """Distinct users and items a batch asks for, expected."""
-    draws = base.sampling
-    negatives = -(-batch // draws.group_size) * draws.negatives_per_edge
-    return round(_distinct(sizes.trained_users, batch) + _distinct(sizes.items, batch + negatives))
-
-
-def _distinct(available: int, drawn: int) -> float:
-    return available * (1.0 - (1.0 - 1.0 / available) ** drawn)
-
-
-def loss_bytes(batch: int, base: GraphRecommender, rows: int, dim: int) -> int:
-    """What the loss allocates beside outputs and gradients: gathered pairs, or tiles of a contrast."""
-    if len(base.taps) > 1:
-        return 6 * 4 * rows * dim + 2 * CHUNK_BYTES
-    return 3 * 4 * min(batch, rows) * dim
 
 
 def evaluate_bytes(

@@ -93,19 +93,31 @@ class MadeUpScores:
         return Validation(metrics[f"ndcg@{max(self.ks)}"], metrics, per_user, np.arange(self.n_users))
 
 
+@dataclass(frozen=True)
+class MiniatureContext(Context):
+    """A context with the budget of the real run: a network or a codebook is made for that."""
+
+    real_rows: int | None = None
+
+    @property
+    def budget(self) -> int:
+        rows = self.shape().n_rows if self.real_rows is None else self.real_rows
+        return round(self.density * rows * self.dim)
+
+
 def make_context(
     config: RunConfig,
     train: Interactions,
     method: Method,
     recommender: Recommender,
     steps_per_epoch: int = 10,
-    planned_rows: int | None = None,
+    real_rows: int | None = None,
 ) -> Context:
-    """A context as the loop would make it, with made-up validation scores."""
+    """A context as the loop would make it, with made-up validation scores, and the budget of so many rows."""
     users, items, dim, seed = train.n_users, train.n_items, config.dim, config.seed
     rows = users if recommender.user_rows else 0
     factors = synthetic_factors(rows, items, dim) if method.wants_factors else None
-    return Context(
+    return MiniatureContext(
         train=train,
         dim=dim,
         density=config.density,
@@ -113,7 +125,7 @@ def make_context(
         steps_per_epoch=steps_per_epoch,
         seed=seed,
         factors=factors,
-        planned_rows=planned_rows,
+        real_rows=real_rows,
         initial=lambda width: recommender.initial(seed, users, items, width),
         validate=MadeUpScores(users, config.ks),
         user_rows=recommender.user_rows,

@@ -8,17 +8,11 @@ from typing import cast, get_args
 
 from sparserec.data import Source, find_named, own_protocol
 from sparserec.errors import SettingError
-from sparserec.planning.batches import settle_batches
 from sparserec.planning.budget import Choice, Target, choose
-from sparserec.planning.estimate import (
-    MOST_NMF_WORK,
-    estimate_run,
-    limit_nmf,
-    refuse_if_too_big,
-    usable_bytes,
-)
+from sparserec.planning.estimate import estimate_run, refuse_if_too_big, usable_bytes
+from sparserec.planning.settle import MOST_NMF_WORK, Machine, settle_config
 from sparserec.planning.sizes import Sizes
-from sparserec.planning.start import settle_start
+from sparserec.process import check_threads
 from sparserec.training import RunConfig
 from sparserec.units import parse_size
 
@@ -34,9 +28,18 @@ class PlanOptions:
     most_nmf_work: float = MOST_NMF_WORK
     force: bool = False
     """Go on even where the run will not fit into memory."""
+    threads: int | None = None
+    """None: one for a small log, else all cores."""
 
     @classmethod
-    def of(cls, budget: str | int | None, mode: str, most_nmf_work: float | None, force: bool) -> PlanOptions:
+    def of(
+        cls,
+        budget: str | int | None,
+        mode: str,
+        most_nmf_work: float | None,
+        force: bool,
+        threads: int | None = None,
+    ) -> PlanOptions:
         """Options as people write them; a mistake is told before any data is read."""
         if mode not in get_args(Target):
             raise SettingError(f"mode {mode!r}: a file to ship is one of {' or '.join(get_args(Target))}")
@@ -46,7 +49,8 @@ class PlanOptions:
             size = None if budget is None else parse_size(str(budget))
         except SettingError as error:
             raise SettingError(f"budget: {error}") from None
-        return cls(size, cast(Target, mode), MOST_NMF_WORK if most_nmf_work is None else most_nmf_work, force)
+        work = MOST_NMF_WORK if most_nmf_work is None else most_nmf_work
+        return cls(size, cast(Target, mode), work, force, check_threads(threads))
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,7 @@ def plan_run(
     factorises: bool = True,
     processes: int = 1,
 ) -> Plan:
-    """Choose for the budget, settle start and batches, shorten a long factorisation, refuse what cannot fit in memory.
+    """Choose for the budget, settle what is left open, refuse what cannot fit in memory.
 
     `usable` is the memory left; None asks the system. A warm start factorises nothing.
     """
@@ -77,16 +81,12 @@ def plan_run(
         config, choice, chosen = _choose(config, source, options.mode, options.budget)
         notes += chosen
     sizes = Sizes.of_source(source, config.protocol, config.held_out_users)
-    config, started = settle_start(config, sizes, usable, processes, goes_on=not factorises)
-    config, smaller = settle_batches(config, sizes)
-    notes += [note for note in (started, smaller) if note]
-    if factorises:
-        config, shortened = limit_nmf(config, sizes, options.most_nmf_work)
-        notes += [shortened] if shortened else []
+    machine = Machine(usable, processes, not factorises, options.most_nmf_work)
+    settled = settle_config(config, sizes, machine)
     if not options.force:
-        found = estimate_run(config, sizes, timed=False, factorises=factorises)
+        found = estimate_run(settled.config, sizes, timed=False, factorises=factorises)
         refuse_if_too_big(found, usable)
-    return Plan(config, tuple(notes), choice)
+    return Plan(settled.config, (*notes, *settled.notes), choice)
 
 
 def own_files(config: RunConfig, source: Source) -> tuple[RunConfig, list[str]]:

@@ -21,10 +21,9 @@ from sparserec.methods import make_method
 from sparserec.nmf_child import iterate, start_factors
 from sparserec.planning.miniature import PhasePlan, kind_of, make_context, phases_of, synthetic_train
 from sparserec.planning.sizes import Sizes
-from sparserec.recommenders import Recommender, graph_of, make_recommender
+from sparserec.recommenders import Batches, Recommender, Steps, make_recommender
 from sparserec.table import Table
-from sparserec.training import Batches, RunConfig, Steps, make_sampler, make_stepper
-from sparserec.vectors import propagate_all
+from sparserec.training import RunConfig
 
 MOST_PAIRS, MOST_NODES = 1_500_000, 150_000
 """Made-up data ends here; above it times are scaled by the share."""
@@ -56,7 +55,7 @@ def make_stand_in(sizes: Sizes, base: Recommender) -> StandIn:
     scale = max(sizes.train / MOST_PAIRS, sizes.nodes / MOST_NODES, 1.0)
     users, items = max(2, round(sizes.users / scale)), max(2, round(sizes.items / scale))
     train = synthetic_train(users, items, max(4, round(sizes.train / scale)))
-    return StandIn(train, graph_of(base, train), scale)
+    return StandIn(train, base.graph(train), scale)
 
 
 def seconds_of(work: Callable[[], object], least: float = 0.15, most_runs: int = 5) -> float:
@@ -77,7 +76,7 @@ def step_times(config: RunConfig, stand_in: StandIn) -> list[StepTimes]:
     """Seconds of a step of every phase that trains; columns are few here and the time is carried on to all of them."""
     base = make_recommender(config.base, config.base_settings)
     batch = min(config.recipe.batch_size, len(stand_in.train))
-    sampler = make_sampler(base, stand_in.train, config.recipe.model_copy(update={"batch_size": batch}), 0)
+    sampler = base.sampler(stand_in.train, batch, config.recipe.batches, 0)
     sampler.batch(0, 0)  # shuffles the epoch's edges: paid once an epoch, not once a step
     dims = sorted({max(1, config.dim // 4), max(1, config.dim // 2)})
     measured = [_measure(config.model_copy(update={"dim": dim}), base, stand_in, sampler) for dim in dims]
@@ -94,14 +93,14 @@ def _measure(config: RunConfig, base: Recommender, stand_in: StandIn, sampler: B
     for phase, table, _ in phases_of(method, context):
         if phase.epochs == 0 or any(kind_of(phase) == one.kind for one in found):
             continue
-        stepper, count = make_stepper(base, stand_in.graph, table, 0), [0]
+        stepper, count = base.stepper(stand_in.graph, table, 0), [0]
 
         def step(stepper: Steps = stepper, count: list[int] = count) -> None:
             count[0] += 1
             stepper.run(sampler.batch(0, count[0] % sampler.steps_per_epoch), count[0], 0.001)
 
         def whole(table: Table = table) -> None:
-            propagate_all(base, stand_in.graph, table)
+            base.outputs(stand_in.graph, table)
 
         found.append(StepTimes(seconds_of(step), seconds_of(whole, 0.05), kind_of(phase)))
     return found

@@ -1,4 +1,4 @@
-"""From rows to a loss. A new recommender is one file and one line in RECOMMENDERS."""
+"""From rows to a loss. A new recommender is one class, here in RECOMMENDERS or in a package of its own."""
 
 from __future__ import annotations
 
@@ -6,60 +6,94 @@ from typing import Any
 
 from sparserec.data import Interactions
 from sparserec.errors import SettingError
-from sparserec.graph import Adjacency, build_adjacency, build_histories
-from sparserec.recommenders.base import GraphRecommender, Loss, Perturbation, Sampling
-from sparserec.recommenders.history import TEMPERATURE, History, HistorySettings
-from sparserec.recommenders.info_nce import CHUNK_BYTES
-from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
-from sparserec.recommenders.mf import MF, MFSettings
-from sparserec.recommenders.mgdcf import MGDCF, MGDCFSettings
+from sparserec.graph import Adjacency
+from sparserec.plugins import find_kind, missing_members
+from sparserec.recommenders.base import (
+    Batches,
+    GraphRecommender,
+    Loss,
+    MoreSteps,
+    Perturbation,
+    Recommender,
+    Sampling,
+    Steps,
+    StepSizes,
+    Tried,
+)
+from sparserec.recommenders.fold_in import FoldIn, fold_taps, given_history, user_history
+from sparserec.recommenders.graph_base import GraphBase
+from sparserec.recommenders.history import History
+from sparserec.recommenders.item_base import ItemBase
+from sparserec.recommenders.lightgcn import LightGCN
+from sparserec.recommenders.mf import MF
+from sparserec.recommenders.mgdcf import MGDCF
 from sparserec.recommenders.presets import PRESETS
+from sparserec.recommenders.propagate import Vectors, scaled_rows
 from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand, rows_of
-from sparserec.recommenders.xsimgcl import XSimGCL, XSimGCLSettings
-from sparserec.settings import Settings
+from sparserec.recommenders.xsimgcl import XSimGCL
 
-Recommender = GraphRecommender | History
-
-RECOMMENDERS: dict[str, tuple[type, type[Settings]]] = {
-    "lightgcn": (LightGCN, LightGCNSettings),
-    "mgdcf": (MGDCF, MGDCFSettings),
-    "xsimgcl": (XSimGCL, XSimGCLSettings),
-    "mf": (MF, MFSettings),
-    "history": (History, HistorySettings),
-}
+RECOMMENDERS: dict[str, Any] = {kind.name: kind for kind in (LightGCN, MGDCF, XSimGCL, MF, History)}
+"""Classes by name."""
 
 
 def make_recommender(name: str, settings: dict[str, Any] | None = None) -> Recommender:
-    """The named recommender with these settings; the rest are its published defaults."""
-    if name not in RECOMMENDERS:
-        raise SettingError(f"unknown base recommender {name!r}; known: {', '.join(RECOMMENDERS)}")
-    kind, settings_kind = RECOMMENDERS[name]
-    return kind(settings_kind.parse(settings or {}, f"settings of {name}"))
+    """The named recommender with these settings; the rest are its published defaults.
+
+    A name is one of RECOMMENDERS, of an installed package, or `package.module:Class`.
+    """
+    kind: Any = find_kind(name, RECOMMENDERS, "bases")
+    made: Recommender = kind(kind.settings_kind.parse(settings or {}, f"settings of {name}"))
+    _check_base(made)
+    return made
+
+
+def _check_base(base: Recommender) -> None:
+    """Refuse what would fail, or train to chance, in the middle of a run."""
+    missing, kind = missing_members(base, Recommender), type(base).__name__
+    if missing:
+        raise SettingError(
+            f"base recommender {kind} has no {', '.join(missing)}; let it inherit from GraphBase or ItemBase of "
+            "sparserec.recommenders, which have what most bases share"
+        )
+    steps = getattr(type(base), "stepper", None)
+    if steps is ItemBase.stepper or (not base.user_rows and steps is GraphBase.stepper):
+        raise SettingError(
+            f"base recommender {kind} has no rows for users and no `stepper` of its own: steps over edges train rows "
+            "of users. Give it one, and inherit from ItemBase of sparserec.recommenders"
+        )
 
 
 def graph_of(recommender: Recommender, train: Interactions) -> Adjacency:
-    """Who reads from whom: users and items from each other, or users from the items they have."""
-    if isinstance(recommender, History):
-        settings = recommender.settings
-        return build_histories(train, settings.item_exponent, settings.length_exponent or 0.0)
-    return build_adjacency(train, recommender.self_loops)
+    """Who reads from whom."""
+    return recommender.graph(train)
 
 
 __all__ = [
-    "CHUNK_BYTES",
     "PRESETS",
     "RECOMMENDERS",
-    "TEMPERATURE",
+    "Batches",
+    "FoldIn",
     "Gather",
+    "GraphBase",
     "GraphRecommender",
     "History",
+    "ItemBase",
     "Loss",
+    "MoreSteps",
     "Perturbation",
     "Recommender",
     "RowBatch",
     "Sampling",
+    "StepSizes",
+    "Steps",
+    "Tried",
+    "Vectors",
     "all_at_hand",
+    "fold_taps",
+    "given_history",
     "graph_of",
     "make_recommender",
     "rows_of",
+    "scaled_rows",
+    "user_history",
 ]

@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from sparserec.graph import Adjacency
-from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
+from sparserec.recommenders.base import Loss, RowBatch
+from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.plain_bpr import plain_bpr
 from sparserec.settings import Settings
 from sparserec.table import InitialValues
@@ -31,22 +31,18 @@ class LightGCNSettings(Settings):
     """Standard deviation of the initial values."""
 
 
-class LightGCN:
+class LightGCN(GraphBase):
     name = "lightgcn"
-    user_rows = True
-    self_loops = False
-    sampling = Sampling()
-    whole_rows = False
+    settings_kind = LightGCNSettings
+    idea = "mean of all layers, BPR"
+    paper = "arXiv 2002.02126"
 
     def __init__(self, settings: LightGCNSettings) -> None:
-        self.settings = settings
+        self.settings: LightGCNSettings = settings
         self.taps = ((1.0 / (settings.layers + 1),) * (settings.layers + 1),)
 
     def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
         return InitialValues(seed, "normal", self.settings.init_scale, self.settings.init_scale)
-
-    def perturb(self, seed: int, step: int, graph: Adjacency, dim: int) -> Perturbation:
-        return Perturbation()
 
     def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
         return plain_bpr(outputs[0], rows, self.settings.decay)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from sparserec.compiled import compiled
 from sparserec.recommenders.rows import Gather, all_at_hand
 
-COLUMNS_PER_TASK = 32
+COLUMNS_PER_TASK = 64
+"""Rows are far apart: wide pieces of them cost less, narrow ones keep more threads busy."""
 
 
 def pair_scores(
@@ -21,33 +23,28 @@ def pair_scores(
 
     So the same bits come out wherever the blocks live. None is one block of all columns.
     """
-    dim = vectors.shape[1]
-    width = dim if width is None else width
-    parts = [
-        block_scores(vectors, start, min(start + width, dim), left, right) for start in range(0, dim, width)
-    ]
-    first, *others = gather(np.stack(parts))
+    first, *others = gather(block_scores(vectors, width or vectors.shape[1], left, right))
     scores = first.copy()
     for part in others:
         scores += part
     return scores
 
 
-@njit(cache=True, parallel=True, fastmath={"contract", "reassoc"})
-def block_scores(
-    vectors: np.ndarray, first: int, last: int, left: np.ndarray, right: np.ndarray
-) -> np.ndarray:
-    """What the columns from `first` to `last` add to the scores."""
-    scores = np.empty(len(left), vectors.dtype)
+@compiled(parallel=True, fastmath={"contract", "reassoc"})
+def block_scores(vectors: np.ndarray, width: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """What every block of columns adds to the scores, (blocks, pairs); a row is fetched once for all of them."""
+    dim = vectors.shape[1]
+    scores = np.empty(((dim + width - 1) // width, len(left)), vectors.dtype)
     for b in prange(len(left)):
-        total = vectors[0, 0] * 0
-        for column in range(first, last):
-            total += vectors[left[b], column] * vectors[right[b], column]
-        scores[b] = total
+        for block in range(scores.shape[0]):
+            total = vectors[0, 0] * 0
+            for column in range(block * width, min((block + 1) * width, dim)):
+                total += vectors[left[b], column] * vectors[right[b], column]
+            scores[block, b] = total
     return scores
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def add_pair_gradients(
     vectors: np.ndarray,  # (rows, dim)
     left: np.ndarray,
@@ -65,7 +62,7 @@ def add_pair_gradients(
                 out[right[b], column] += slope[b] * vectors[left[b], column]
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _add_rows(index: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
     dim = out.shape[1]
     for task in prange((dim + COLUMNS_PER_TASK - 1) // COLUMNS_PER_TASK):
@@ -80,7 +77,7 @@ def add_rows(index: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
     _add_rows(index.reshape(-1), values.reshape(-1, out.shape[1]), out)
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _triple_gradients(
     vectors: np.ndarray, users: np.ndarray, positives: np.ndarray, negatives: np.ndarray, slope: np.ndarray
 ) -> None:
@@ -89,15 +86,15 @@ def _triple_gradients(
     for task in prange((dim + COLUMNS_PER_TASK - 1) // COLUMNS_PER_TASK):
         first, last = task * COLUMNS_PER_TASK, min(dim, (task + 1) * COLUMNS_PER_TASK)
         before = vectors[:, first:last].copy()
-        out = vectors[:, first:last]
-        out[:] = 0
+        vectors[:, first:last] = 0
         for b in range(len(users)):
             user, positive, negative = users[b], positives[b], negatives[b]
-            for column in range(last - first):
-                out[user, column] += slope[b] * (before[negative, column] - before[positive, column])
+            for column in range(last - first):  # a slice of columns would not be vectorised
+                gap = before[negative, column] - before[positive, column]
                 step = slope[b] * before[user, column]
-                out[positive, column] -= step
-                out[negative, column] += step
+                vectors[user, first + column] += slope[b] * gap
+                vectors[positive, first + column] -= step
+                vectors[negative, first + column] += step
 
 
 def bpr(

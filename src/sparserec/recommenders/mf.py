@@ -13,8 +13,8 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
-from sparserec.graph import Adjacency
-from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
+from sparserec.recommenders.base import Loss, RowBatch
+from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.plain_bpr import plain_bpr
 from sparserec.settings import Settings
 from sparserec.table import InitialValues
@@ -29,22 +29,18 @@ class MFSettings(Settings):
     """Standard deviation of the initial values."""
 
 
-class MF:
+class MF(GraphBase):
     name = "mf"
-    user_rows = True
-    self_loops = False
-    sampling = Sampling()
-    whole_rows = False
+    settings_kind = MFSettings
+    idea = "no graph at all, BPR"
+    paper = "arXiv 1205.2618"
     taps = ((1.0,),)
 
     def __init__(self, settings: MFSettings) -> None:
-        self.settings = settings
+        self.settings: MFSettings = settings
 
     def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
         return InitialValues(seed, "normal", self.settings.init_scale, self.settings.init_scale)
-
-    def perturb(self, seed: int, step: int, graph: Adjacency, dim: int) -> Perturbation:
-        return Perturbation()
 
     def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
         return plain_bpr(outputs[0], rows, self.settings.decay)

@@ -19,6 +19,7 @@ from sparserec import streams
 from sparserec.counter import key_of
 from sparserec.graph import Adjacency, Tap, dropped_weights
 from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
+from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.info_bpr import info_bpr
 from sparserec.recommenders.plain_bpr import plain_bpr
 from sparserec.settings import Settings
@@ -55,17 +56,20 @@ class MGDCFSettings(Settings):
     published decay, one with 500 gets 4.9 times it. `all` propagates every block once more."""
 
 
-class MGDCF:
+class MGDCF(GraphBase):
     name = "mgdcf"
-    user_rows = True
+    settings_kind = MGDCFSettings
+    idea = "graph diffusion, InfoBPR with many negatives"
+    paper = "arXiv 2204.11600"
 
     def __init__(self, settings: MGDCFSettings) -> None:
-        self.settings = settings
+        self.settings: MGDCFSettings = settings
         self.self_loops = settings.self_loops
         self.taps = (diffusion(settings.layers, settings.restart_weight, settings.hop_weight),)
         many = Sampling(settings.negatives, settings.group_size, reject=False)
         self.whole_rows = settings.loss == "info_bpr"
         self.sampling = many if self.whole_rows else Sampling()
+        self.decays_outputs = self.whole_rows and settings.decay_rows == "all"
 
     def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
         return InitialValues(seed, "normal", dim**-0.5, dim**-0.5)

@@ -17,7 +17,7 @@ def _published(
 ) -> Preset:
     recipe = {
         "epochs": epochs, "batch_size": batch, "learning_rate": rate, "final_learning_rate": None,
-        "rate_decay": rate_decay, **more,
+        "rate_falls_by": None, "rate_decay": rate_decay, **more,
     }  # fmt: skip
     return {"dim": 64, "base_settings": settings, "recipe": recipe}
 
@@ -37,6 +37,7 @@ _MGDCF_OTHERS = {**_MGDCF, "entry_dropout": 0.3, "edge_dropout": 0.5, "output_dr
 # Three layers as in the authors' leaderboard (0.0723 / 0.0604); the configuration file they ship has two.
 _XSIMGCL_YELP = {
     "layers": 3, "noise": 0.2, "contrast_layer": 1, "contrast_weight": 0.2, "temperature": 0.15, "decay": 1e-4,
+    "contrast_among": None,
 }  # fmt: skip
 
 PRESETS: dict[str, dict[str, Preset]] = {

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from sparserec.compiled import compiled
 from sparserec.data import Batch
 
 Gather = Callable[[np.ndarray], np.ndarray]
@@ -64,7 +64,7 @@ def rows_of(
     )
 
 
-@njit(cache=True)
+@compiled()
 def _count(ids: np.ndarray, shift: int, counts: np.ndarray) -> None:
     for index in range(len(ids)):
         counts[ids[index] + shift] += 1

@@ -19,10 +19,10 @@ def main(settings_path: str, folder: str, data_dir: str, threads: str, dense_run
 
     use_threads(int(threads) or None)
     run = RunFolder(folder)
-    if run.finished:
-        return 0
     try:
         config = build_config(json.loads(Path(settings_path).read_text(encoding="utf-8")), settings_path)
+        if run.done(config):
+            return 0
         start = open_dense_run(Path(dense_run)) if dense_run else None
         source = Input(config.data, data_dir or None)
         train_run(config, run.path, source, start=start, resume=run.begun, quiet=False)

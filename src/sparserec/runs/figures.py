@@ -15,6 +15,7 @@ import numpy as np
 
 from sparserec.data import Interactions
 from sparserec.plots import NoPlotsError, finish_axis, new_figure, save_figure
+from sparserec.progress import say
 from sparserec.runs.folder import RunFolder
 from sparserec.runs.stored_split import load_split
 from sparserec.table import Shape, Table
@@ -29,11 +30,12 @@ Events = list[dict[str, Any]]
 
 
 def write_figures(
-    run: RunFolder, table: Table | None = None, train: Interactions | None = None
+    run: RunFolder, table: Table | None = None, train: Interactions | None = None, quiet: bool = True
 ) -> list[Path]:
     """Draw what the folder has data for; returns the files written. Table and train pairs are read unless given.
 
-    A run is not lost because a picture of it could not be drawn: that is a warning.
+    A run is not lost because a picture of it could not be drawn: that is a warning. matplotlib is an extra, so doing
+    without it is nothing to warn of.
     """
     events = run.read_events()
     table = load_table(run.model) if table is None else table
@@ -47,14 +49,17 @@ def write_figures(
             for name, figure in figures.items()
             if figure is not None
         ]
-    except (NoPlotsError, OSError) as error:
+    except NoPlotsError as error:
+        say(f"no figures were drawn: {error}", quiet)
+        return []
+    except OSError as error:
         warnings.warn(f"{run.path}: the figures could not be drawn ({error})", stacklevel=2)
         return []
 
 
 def training_figure(events: Events) -> Figure | None:
     """Loss of every epoch and the validation scores, phases one after the other."""
-    epochs = _in_sequence([event for event in events if event["event"] == "epoch"])
+    epochs = [(at, event) for at, event in _in_sequence(events) if event["event"] == "epoch"]
     if not epochs:
         return None
     figure, (left, right) = _panels("Training")

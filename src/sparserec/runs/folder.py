@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.errors import RunError
-from sparserec.files import file_hash, file_lock, write_text
+from sparserec.files import file_hash, file_lock, sweep, text_hash, write_text
 from sparserec.runs.record import Record, Recorder, environment
 from sparserec.training import RunConfig, differences
 
 CONFIG, LOCK = "config.json", "lock"
 UNSEALED = {LOCK, "checksums.json", "model.srec"}
 """Files that may change after a run has ended."""
+Hashes = dict[str, str | list[str]]
+"""By the name of a file; several where it may be one or the other."""
 
 
 class RunFolder:
@@ -54,8 +56,8 @@ class RunFolder:
         return RunFolder(self.path / "final")
 
     def done(self, config: RunConfig) -> bool:
-        """Whether nothing is left to train."""
-        return self.finished and (not config.final or self.final.finished)
+        """Whether nothing is left to train, or to write down."""
+        return self.finished and (not config.final or self.read_record().final is not None)
 
     def check(self, config: RunConfig, resume: bool) -> None:
         """Refuse a folder that cannot be begun or continued with these settings; nothing is written."""
@@ -81,7 +83,8 @@ class RunFolder:
     def locked(self) -> Iterator[None]:
         """Keep other processes from training into this folder; one that died lets go by dying.
 
-        A folder into which nothing was written is removed again, and so are those made around it.
+        What was half written when one died is swept away. A folder into which nothing was written is removed again,
+        and so are those made around it.
         """
         made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         self.path.mkdir(parents=True, exist_ok=True)
@@ -90,6 +93,8 @@ class RunFolder:
                 raise RunError(
                     f"{self.path}: process {owner} is training into it; wait for it, or choose another"
                 )
+            for folder in (self.path, self.work, self.final.path, self.final.work):
+                sweep(folder)
             try:
                 yield
             finally:
@@ -100,14 +105,31 @@ class RunFolder:
                             folder.rmdir()
 
     def begin(self, config: RunConfig) -> None:
-        """Write down the settings."""
-        write_text(self.config, json.dumps(config.model_dump(mode="json"), indent=1))
+        """Write down the settings; a record of an earlier end, which is to be written again, goes first."""
+        self.record.unlink(missing_ok=True)
+        values = config.model_dump(mode="json") | {"settled": config.settled}
+        write_text(self.config, json.dumps(values, indent=1))
         write_text(self.environment, json.dumps(environment(), indent=1))
 
+    @property
+    def sealed(self) -> bool:
+        """Whether a finished run has the hashes of its files; those of older versions may not."""
+        return self.finished and self.checksums.is_file()
+
     def seal(self) -> None:
-        """Write down the hash of every file, so that a damaged one is noticed when the run is opened."""
-        files = (file for file in sorted(self.path.iterdir()) if file.is_file() and file.name not in UNSEALED)
-        write_text(self.checksums, json.dumps({file.name: file_hash(file) for file in files}, indent=1))
+        """Write down the hash of every file of a finished run, so that a damaged one is noticed when it is opened."""
+        self._seal(self.record.read_text(encoding="utf-8"))
+
+    def _seal(self, record: str) -> None:
+        """Hashes of files that have none yet, and of a record that is about to be written, or the one before."""
+        known: Hashes = _read_json(self.checksums) if self.sealed else {}
+        apart = {*UNSEALED, self.record.name, *known}
+        files = (file for file in sorted(self.path.iterdir()) if file.is_file() and file.name not in apart)
+        before = _allowed(known.get(self.record.name, []))[:1]
+        hashes = {file.name: file_hash(file) for file in files} | {
+            self.record.name: [text_hash(record), *before]
+        }
+        write_text(self.checksums, json.dumps(known | hashes, indent=1))
 
     def verify(self, *names: str) -> None:
         """See that files are what they were when the run ended; all of them unless some are named.
@@ -122,7 +144,7 @@ class RunFolder:
             file = self.path / name
             if not file.is_file():
                 raise RunError(f"{file}: is missing; copy it back, or train again")
-            if file_hash(file) != expected:
+            if file_hash(file) not in _allowed(expected):
                 raise RunError(f"{file}: damaged, it is not what the run wrote; copy it back, or train again")
 
     def read_config(self) -> RunConfig:
@@ -144,15 +166,22 @@ class RunFolder:
         return Record.parse(_read_json(self.record), str(self.record))
 
     def write_record(self, record: Record) -> None:
-        """The last thing a run does."""
-        write_text(self.record, json.dumps(record.as_dict(), indent=1))
-        if self.checksums.is_file():  # a finished run that says more about itself
-            hashes = _read_json(self.checksums) | {self.record.name: file_hash(self.record)}
-            write_text(self.checksums, json.dumps(hashes, indent=1))
+        """The last thing a run does; a finished one may write it again, to say more about itself.
+
+        The hashes come first, and know the record before it too: killed at any moment, a run with a record is sealed.
+        """
+        text = json.dumps(record.as_dict(), indent=1)
+        if self.sealed or not self.finished:  # what an older version left unsealed may be damaged already
+            self._seal(text)
+        write_text(self.record, text)
 
     def read_events(self) -> list[dict[str, Any]]:
         """What happened so far."""
         return Recorder(self.events).events()
+
+
+def _allowed(hashes: str | list[str]) -> list[str]:
+    return [hashes] if isinstance(hashes, str) else hashes
 
 
 def _read_json(path: Path) -> dict[str, Any]:

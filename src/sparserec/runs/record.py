@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 import time
@@ -13,6 +14,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ValidationError
 
 from sparserec.errors import RunError
+from sparserec.files import write_text
 
 VERSION = 2
 """Records without a version are of before there was one: they have the same fields."""
@@ -88,6 +90,8 @@ class Record(BaseModel):
     dim: int
     density_with_users: float | None = None
     """Parameters as a share of a table with a row for every user and item, whatever rows this one has."""
+    batch_rows: dict[str, int] | None = None
+    """Rows of the last training's largest batch, and of all: the share of all outputs that lives in a step."""
     softmax: dict[str, int] | None = None
     """How many `items` a softmax over items ran over in a step, `of` how many; None for other losses."""
     temperatures: dict[str, float] | None = None
@@ -161,21 +165,50 @@ class Recorder:
         self.path = path
 
     def keep(self, lines: int) -> None:
-        """Forget all but the first `lines` events."""
-        if self.path.exists():
-            kept = self.path.read_text(encoding="utf-8").splitlines(keepends=True)[:lines]
-            self.path.write_text("".join(kept), encoding="utf-8")
+        """Forget all but the first `lines` events, which must be there."""
+        if not self.path.exists() and not lines:
+            return
+        kept = self._lines()[:lines]
+        if len(kept) < lines:
+            raise RunError(
+                f"{self.path}: has {len(kept)} lines where the checkpoint knows of {lines}; copy the file back, or "
+                "delete the run folder and train again"
+            )
+        for number, line in enumerate(kept, 1):
+            self._event(number, line)
+        write_text(self.path, "".join(f"{line}\n" for line in kept))
 
     def __call__(self, event: dict[str, Any]) -> None:
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps({**event, "time": round(time.time(), 1)}) + "\n")
+            file.flush()
+            os.fsync(file.fileno())  # a checkpoint counts on it, after a power cut too
 
     def events(self) -> list[dict[str, Any]]:
-        """All events so far; a line cut off by a crash is left out."""
+        """All events so far; a last line cut off by a crash is left out."""
+        lines = self._lines()
+        if lines and not lines[-1].endswith("}"):
+            lines.pop()
+        return [self._event(number, line) for number, line in enumerate(lines, 1)]
+
+    def _lines(self) -> list[str]:
+        """Without their ends; JSON has no other line ends than these inside."""
         if not self.path.exists():
             return []
-        lines = self.path.read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines if line.endswith("}")]
+        text = self.path.read_text(encoding="utf-8", errors="replace").rstrip("\n")
+        return text.split("\n") if text else []
+
+    def _event(self, number: int, line: str) -> dict[str, Any]:
+        try:
+            event = json.loads(line)
+        except ValueError:
+            event = None
+        if not isinstance(event, dict) or "event" not in event:
+            raise RunError(
+                f"{self.path}:{number}: damaged, not an event ({line[:40]!r}); copy the file back, or delete the run "
+                "folder and train again"
+            )
+        return event
 
 
 def environment() -> dict[str, Any]:

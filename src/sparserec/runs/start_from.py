@@ -112,6 +112,7 @@ class WarmStart(Start):
         """
         left_out = {"data", "start_from", "seed", "test_epochs"} | ({"density"} if budget else set())
         values = self.run.config.model_dump(mode="json", exclude=left_out)
+        values["base_settings"] = self.run.record.base_settings  # with what was chosen on validation
         for part, name in (("base", base), ("method", method)):
             if name is not None and name != values[part]:
                 values[f"{part}_settings"] = {}
@@ -187,6 +188,7 @@ class Continued:
     sparse_state: bool = field(init=False)
     shardable: bool = False
     shardable_by_rows: bool = False
+    item_starts: tuple[dict[str, Any], ...] = ()
 
     def __post_init__(self) -> None:
         self.name, self.settings, self.sparse_state = (

@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from sparserec.data import IdMap, Interactions, ItemInfo, Split
-from sparserec.errors import RunError
-from sparserec.training import Arrays, read_arrays, write_arrays
+from sparserec.training import Arrays, fitting, read_arrays, write_arrays
 
 PARTS = ("train", "valid", "test", "given")
 """The last one only where users are held out whole."""
@@ -21,6 +20,8 @@ def save_split(path: Path, split: Split) -> None:
         part: Interactions | None = getattr(split, name)
         if part is not None:
             arrays[f"{name}.users"], arrays[f"{name}.items"] = part.users, part.items
+            if part.weights is not None:
+                arrays[f"{name}.weights"] = part.weights
     state = {"protocol": split.protocol, "seed": split.seed, "hash": split.hash}
     for side, ids in (("user", split.train.user_ids), ("item", split.train.item_ids)):
         external = ids.external()
@@ -39,7 +40,7 @@ def save_split(path: Path, split: Split) -> None:
 def load_split(path: Path) -> Split:
     """Read what save_split wrote."""
     arrays, state = read_arrays(path)
-    try:
+    with fitting(path):
         users, items = _ids("user", arrays), _ids("item", arrays)
         titles = _unpack("titles", arrays)
         tags = _unpack("tags", arrays)
@@ -50,12 +51,18 @@ def load_split(path: Path) -> Split:
             )
         stored = PARTS if "given.users" in arrays else PARTS[:3]
         train, valid, test, *given = (
-            Interactions(arrays[f"{name}.users"], arrays[f"{name}.items"], users, items, None, info)
+            Interactions(
+                arrays[f"{name}.users"],
+                arrays[f"{name}.items"],
+                users,
+                items,
+                None,
+                info,
+                weights=arrays.get(f"{name}.weights"),
+            )
             for name in stored
         )
-    except KeyError as error:
-        raise RunError(f"{path}: {error} is missing; the run folder is damaged") from None
-    return Split(train, valid, test, state["protocol"], state["seed"], state["hash"], *given)
+        return Split(train, valid, test, state["protocol"], state["seed"], state["hash"], *given)
 
 
 def _pack(name: str, texts: list[str]) -> Arrays:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,23 +14,23 @@ from sparserec.distributed import ALONE, Processes
 from sparserec.evaluation import Evaluation
 from sparserec.memory import PhasePeaks, return_large_blocks
 from sparserec.planning import PlanOptions, plan_run
+from sparserec.process import threads_for
 from sparserec.progress import say
 from sparserec.runs.figures import write_figures
 from sparserec.runs.folder import RunFolder
 from sparserec.runs.measure import measure_test, note_test
 from sparserec.runs.record import VERSION, FinalRecord, Record, Recorder, environment, now
 from sparserec.runs.stored_split import load_split, save_split
-from sparserec.runs.trained import Trained
+from sparserec.runs.trained import Trained, open_run
 from sparserec.table import Table, total
 from sparserec.training import (
     CHECKPOINT,
     Everything,
-    HistoryStepper,
     Loop,
     Prepared,
     RunConfig,
     Start,
-    Steps,
+    fitting,
     load_table,
     prepare_run,
     read_arrays,
@@ -56,8 +56,8 @@ class Input:
     data: Any
     """A path, the name of a data set, or interactions in memory."""
     data_dir: Path | str | None = None
-    metadata: Path | str | None = None
-    """A file with ids, titles and tags of the items."""
+    metadata: Any = None
+    """A file or data frame with ids, titles and tags of the items."""
 
     def read(self, options: dict[str, Any]) -> Source:
         """The interactions, with names for the items where there are any."""
@@ -90,18 +90,23 @@ def train_run(
     peaks, start = PhasePeaks(), start or Start()
     config = start.configure(config)
     quiet = quiet or not processes.first
+    options = options or PlanOptions()
     with peaks.phase("read"):
         source = _read(source, config)
-    config = start.configure(_planned(config, source, options or PlanOptions(), start, quiet, processes))
+    config = start.configure(_planned(config, source, options, start, quiet, processes))
     run = RunFolder(folder or _named_after(config))
+    work = len(source.train) * config.dim
+    if resume:
+        processes.decide(lambda: _seal_finished(run))
     processes.decide(lambda: run.check(config, resume))
-    with run.locked() if processes.first else nullcontext():
+    with threads_for(work, options.threads), run.locked() if processes.first else nullcontext():
         processes.decide(lambda: run.check(config, resume))  # somebody else may have ended it meanwhile
         finished = None
         if not run.finished:
-            handed_over = [_with_stored_names(source, run)]
-            del source  # the split is all that training needs: as many bytes again are given back
-            finished = _train(run, config, handed_over, start, peaks, resume, quiet, began, (), processes)
+            job = _Job(run, config, _with_stored_names(source, run), start, resume, quiet, processes)
+            job.peaks, job.began = peaks, began
+            del source  # the job has it, and gives it away
+            finished = _train(job)
         if config.final:
             del finished
             return _train_final(run, config, start, resume, quiet, processes)
@@ -109,30 +114,42 @@ def train_run(
     return finished
 
 
-def _train(
-    run: RunFolder,
-    config: RunConfig,
-    handed_over: list[Source],
-    start: Start,
-    peaks: PhasePeaks,
-    resume: bool,
-    quiet: bool,
-    began: float,
-    stops: tuple[float, ...] = (),
-    processes: Processes = ALONE,
-) -> Finished:
-    """One training into one folder, from a source that nobody else holds."""
-    prepared = prepare_run(config, handed_over.pop(), start, peaks, quiet, processes)
+@dataclass
+class _Job:
+    """One training into one folder."""
+
+    run: RunFolder
+    config: RunConfig
+    source: Source | None
+    start: Start
+    resume: bool
+    quiet: bool
+    processes: Processes
+    stops: tuple[float, ...] = ()
+    peaks: PhasePeaks = field(default_factory=PhasePeaks)
+    began: float = field(default_factory=time.perf_counter)
+
+    def take_source(self) -> Source:
+        """The data, given away: the split is all that training needs, and as many bytes again can be given back."""
+        source, self.source = self.source, None
+        assert source is not None
+        return source
+
+
+def _train(job: _Job) -> Finished:
+    """Prepare, train, measure and record."""
+    run, config, processes, peaks, quiet = job.run, job.config, job.processes, job.peaks, job.quiet
+    prepared = prepare_run(config, job.take_source(), job.start, peaks, quiet, processes)
     say("\n".join(prepared.report.lines()), quiet)
     recorder = Recorder(run.events)
     if processes.first:
-        run.begin(config)
+        run.begin(prepared.settled)
         save_split(run.data, prepared.split)
-        recorder.keep(_stored_events(run) if resume else 0)
-    prepared_seconds = time.perf_counter() - began
+        recorder.keep(_stored_events(run) if job.resume else 0)
+    prepared_seconds = time.perf_counter() - job.began
     emit = recorder if processes.first else _nowhere
-    loop = Loop(prepared, run.work, emit, start.first_training, peaks, quiet, stops)
-    table = loop.run(resume)
+    loop = Loop(prepared, run.work, emit, job.start.first_training, peaks, quiet, job.stops)
+    table = loop.run(job.resume)
     if processes.first:
         save_table(run.model, table if processes.alone else load_table(loop.last_path))
     found: dict[str, Evaluation] = {}
@@ -147,12 +164,19 @@ def _train(
             parts = prepared.split, prepared.graph, prepared.recommender, table, record
             note_test(Trained(run, config, *parts), found)
         record.memory.peak = peaks.bytes
-        record.seconds.total = time.perf_counter() - began
+        record.seconds.total = time.perf_counter() - job.began
+        write_figures(run, table, prepared.split.train, quiet)
         run.write_record(record)
-        write_figures(run, table, prepared.split.train)
-        run.seal()
     processes.wait()
     return Finished(run.path, prepared, table, record if processes.first else run.read_record())
+
+
+def _seal_finished(run: RunFolder) -> None:
+    """Seal what is whole: older versions did so some time after a run's record, and were killed in between."""
+    for one in (run, run.final):
+        if one.finished and not one.sealed:
+            open_run(one.path)
+            one.seal()
 
 
 def _nowhere(event: dict[str, Any]) -> None:
@@ -180,8 +204,7 @@ def _train_final(
     settings = {"final": False, "open_test": False, "test_epochs": (), "base_settings": record.base_settings}
     again, source = config.model_copy(update=settings), Source(everything, None, None, report)
     beginning = Everything(start.for_final())
-    parts = run.final, again, [source], beginning, PhasePeaks()
-    finished = _train(*parts, resume, quiet, began, stops, processes)
+    finished = _train(_Job(run.final, again, source, beginning, resume, quiet, processes, stops, began=began))
     made = finished.record
     record.final = FinalRecord(
         interactions=len(everything),
@@ -226,18 +249,16 @@ def _read(source: Source | Input | None, config: RunConfig) -> Source:
 
 
 def _named_after(config: RunConfig) -> Path:
-    return Path("runs") / f"{Path(config.data).stem}-{config.method}-{config.digest()[:8]}"
+    method = config.method.replace(":", "-")  # a class of another package
+    return Path("runs") / f"{Path(config.data).stem}-{method}-{config.digest()[:8]}"
 
 
 def _stored_events(run: RunFolder) -> int:
     path = run.work / CHECKPOINT
-    return int(read_arrays(path)[1]["loop"]["events"]) if path.exists() else 0
-
-
-def _softmax(stepper: Steps | None) -> dict[str, int] | None:
-    if not isinstance(stepper, HistoryStepper):
-        return None
-    return {"items": stepper.histories.softmax_items, "of": stepper.graph.n_items}
+    if not path.exists():
+        return 0
+    with fitting(path):
+        return int(read_arrays(path)[1]["loop"]["events"])
 
 
 def _record(loop: Loop, table: Table, prepared_seconds: float) -> Record:
@@ -256,7 +277,7 @@ def _record(loop: Loop, table: Table, prepared_seconds: float) -> Record:
         "parameters": table.parameters(),
         "dim": table.shape.dim,
         "density_with_users": table.parameters() / ((split.n_users + split.n_items) * table.shape.dim),
-        "softmax": _softmax(loop.stepper),
+        **(loop.stepper.recorded() if loop.stepper is not None else {}),
         "temperatures": prepared.tried.get("temperature"),
         "lengths": prepared.tried.get("length_exponent"),
         "bytes": {"int8": table.stored_bytes(8), "int4": table.stored_bytes(4)},

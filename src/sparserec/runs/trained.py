@@ -41,7 +41,9 @@ def open_run(path: Path) -> Trained:
     config, record = folder.read_config(), folder.read_record()
     folder.verify()
     split, table = load_split(folder.data), load_table(folder.model)
-    recommender = make_recommender(config.base, config.base_settings)
+    # of what was left open and chosen on validation, older runs have no other trace than the record
+    settings = config.settled.get("base_settings", record.base_settings)
+    recommender = make_recommender(config.base, settings)
     rows, expected = table.shape.n_rows, split.n_items + (split.n_users if recommender.user_rows else 0)
     if rows != expected or split.hash != record.split.hash:
         raise RunError(

@@ -7,25 +7,43 @@ from typing import TYPE_CHECKING
 from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from sparserec.serving.answers import BASIS_TEXT, Explanation, NamedItem, Recommendations, name_of
+    from sparserec.serving.answers import (
+        BASIS_TEXT,
+        Explanation,
+        ManyRecommendations,
+        NamedItem,
+        Recommendations,
+        name_of,
+    )
     from sparserec.serving.api import fit, load
     from sparserec.serving.asked import AskedModel
     from sparserec.serving.batch import check_out
-    from sparserec.serving.compare import compare_runs
+    from sparserec.serving.comparing import compare_runs
     from sparserec.serving.file_model import FileModel
     from sparserec.serving.model import Model
+    from sparserec.serving.packing import PackReport, pack
     from sparserec.serving.questions import QuestionError, UnknownItemError, UnknownUserError
+    from sparserec.serving.side_by_side import Comparison, compare
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "answers": ("BASIS_TEXT", "Explanation", "NamedItem", "Recommendations", "name_of"),
+        "answers": (
+            "BASIS_TEXT",
+            "Explanation",
+            "ManyRecommendations",
+            "NamedItem",
+            "Recommendations",
+            "name_of",
+        ),
         "api": ("fit", "load"),
         "asked": ("AskedModel",),
         "batch": ("check_out",),
-        "compare": ("compare_runs",),
+        "comparing": ("compare_runs",),
         "file_model": ("FileModel",),
         "model": ("Model",),
+        "packing": ("PackReport", "pack"),
         "questions": ("QuestionError", "UnknownItemError", "UnknownUserError"),
+        "side_by_side": ("Comparison", "compare"),
     },
 )

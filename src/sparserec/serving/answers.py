@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from sparserec.device import Recommendation
+from sparserec.serving.frames import Columns, frame_of, html_table
+from sparserec.visible import visible
 
 Identifier = int | str
 Basis = Literal["trained", "history", "popularity"]
@@ -62,6 +64,21 @@ class Recommendations:
         """`ids, scores`, the pair that `implicit` returns."""
         return np.array(self.ids), np.array(self.scores, np.float32)
 
+    def to_frame(self, library: str | None = None) -> Any:
+        """Rank, item, title where there are titles, and score as a data frame: pandas, or the `library` named.
+
+        >>> model.recommend("u05", k=2).to_frame("polars").shape
+        (2, 4)
+        """
+        return frame_of(self._columns(), library)
+
+    def _columns(self) -> Columns:
+        titled = {"title": self.titles} if any(title is not None for title in self.titles) else {}
+        return {"rank": range(1, len(self) + 1), "item": self.ids, **titled, "score": self.scores}
+
+    def _repr_html_(self) -> str:
+        return html_table(self._columns(), BASIS_TEXT[self.basis])
+
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         return {
@@ -74,6 +91,58 @@ class Recommendations:
         return "\n".join(
             f"{rank:3d}  {item.score:9.4f}  {name_of(item)}" for rank, item in enumerate(self.items, 1)
         )
+
+
+class _Arrays(NamedTuple):
+    ids: np.ndarray
+    scores: np.ndarray
+
+
+class ManyRecommendations(_Arrays):
+    """`ids, scores`, a row for each user or history that was asked about: it unpacks as the pair of `implicit`."""
+
+    asked: str
+    """`user` or `history`: what a row is for."""
+    who: list[Identifier]
+    """The users, or the places of the histories."""
+
+    def __new__(
+        cls,
+        ids: np.ndarray,
+        scores: np.ndarray,
+        asked: str,
+        who: list[Identifier],
+        title_of: Callable[[Identifier], str | None],
+    ) -> ManyRecommendations:
+        made = super().__new__(cls, ids, scores)
+        made.asked, made.who, made._title_of = asked, who, title_of  # type: ignore[attr-defined]
+        return made
+
+    def to_frame(self, library: str | None = None) -> Any:
+        """A row for each recommendation: who, rank, item, title where there are titles, score.
+
+        >>> model.recommend(["u05", "u06"], k=2).to_frame()["user"].tolist()
+        ['u05', 'u05', 'u06', 'u06']
+        """
+        return frame_of(self._columns(), library)
+
+    def _columns(self) -> Columns:
+        row, place = np.nonzero(self.scores > -np.inf)
+        items = self.ids[row, place].tolist()
+        titles = [self._title_of(item) for item in items]  # type: ignore[attr-defined]
+        return {
+            self.asked: [self.who[at] for at in row.tolist()],
+            "rank": (place + 1).tolist(),
+            "item": items,
+            **({"title": titles} if any(title is not None for title in titles) else {}),
+            "score": self.scores[row, place].tolist(),
+        }
+
+    def _repr_html_(self) -> str:
+        return html_table(self._columns())
+
+    def __repr__(self) -> str:
+        return f"ManyRecommendations({len(self.who)} of {self.asked}, k = {self.ids.shape[1]})"
 
 
 @dataclass(frozen=True)
@@ -102,14 +171,23 @@ class Explanation:
             "ignored": list(self.ignored),
         }
 
+    def to_frame(self, library: str | None = None) -> Any:
+        """What each item of the history adds, as a data frame."""
+        return Recommendations(self.contributions, self.basis).to_frame(library)
+
+    def _repr_html_(self) -> str:
+        columns = Recommendations(self.contributions, self.basis)._columns()
+        return html_table(columns, f"{self.title or self.id}: {self.score:.4f}")
+
     def __str__(self) -> str:
-        head = f"{self.title or self.id}: {self.score:.4f}"
+        head = f"{visible(str(self.title or self.id))}: {self.score:.4f}"
         return "\n".join([head] + [f"  {part.score:+9.4f}  {name_of(part)}" for part in self.contributions])
 
 
 def name_of(item: Recommendation | NamedItem) -> str:
-    """Title and id, or the id alone."""
-    return f"{item.title} ({item.id})" if item.title and item.title != str(item.id) else str(item.id)
+    """Title and id, or the id alone, as they can be printed."""
+    named = f"{item.title} ({item.id})" if item.title and item.title != str(item.id) else str(item.id)
+    return visible(named)
 
 
 def _as_dict(item: Recommendation) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ from sparserec.serving.questions import QuestionError
 
 USERS_AT_ONCE = 1024
 SUFFIXES = (".csv", ".parquet")
+_FORMULA = re.compile(r"(?![+-]?\d+(\.\d+)?$)[=+\-@\t\r]")
+"""Begins as formulas do, and is no number."""
 
 Ranked = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 """Item numbers and scores, a row per user; -1 where a user's list ends early."""
@@ -31,7 +34,11 @@ def check_out(out: Path) -> None:
 def write_all(
     out: Path, ranked: Ranked, user_ids: IdMap, item_ids: IdMap, titles: list[str] | None, quiet: bool = True
 ) -> int:
-    """Write user, rank, item, score and, where known, title for all users; returns the number of rows."""
+    """Write user, rank, item, score and, where known, title for all users; returns the number of rows.
+
+    In a .csv file ids and titles that begin with = + - @ and are no numbers get an apostrophe before them: logs and
+    titles may come from anybody, and a spreadsheet runs such cells. A .parquet file has everything as it is.
+    """
     check_out(out)
     names = None if titles is None else np.array(titles, dtype=object)
     rows = 0
@@ -95,5 +102,17 @@ def _writer(path: Path, suffix: str, schema: Any) -> Iterator[Callable[[dict[str
         from pyarrow import csv
 
         opened = csv.CSVWriter(path, schema)
+    keep = suffix == ".parquet"
     with opened as writer:
-        yield lambda columns: writer.write_table(pa.table(columns, schema=schema))
+        yield lambda columns: writer.write_table(
+            pa.table(
+                columns if keep else {name: _as_cells(one) for name, one in columns.items()}, schema=schema
+            )
+        )
+
+
+def _as_cells(column: np.ndarray) -> np.ndarray:
+    """Texts that a spreadsheet would run as a formula get an apostrophe before them; numbers stay as they are."""
+    if column.dtype.kind not in "OU":
+        return column
+    return np.array([f"'{text}" if _FORMULA.match(text or "") else text for text in column], dtype=object)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from sparserec import device
-from sparserec.device import FileError, FullScorer
+from sparserec.device import FileError, FullScorer, ItemsScorer
 from sparserec.errors import RunError
 from sparserec.serving.answers import Basis, Explanation, Identifier, NamedItem, Recommendations
-from sparserec.serving.asked import AskedModel, Wanted
+from sparserec.serving.asked import AskedModel
 from sparserec.serving.lookup import hint, no_item
-from sparserec.serving.questions import QuestionError, UnknownUserError
+from sparserec.serving.questions import Past, QuestionError, UnknownUserError, Wanted, no_vector
 from sparserec.serving.titles import matching_titles
 
 
@@ -44,43 +45,71 @@ class FileModel(AskedModel):
     def about_one_user(self) -> bool:  # type: ignore[override]
         return self.file.profile.mode == "personal"
 
+    @cached_property
+    def item_ids(self) -> np.ndarray:  # type: ignore[override]
+        return np.array([self.file.ids[index] for index in range(self.n_items)])
+
+    @cached_property
+    def item_vectors(self) -> np.ndarray:  # type: ignore[override]
+        return np.array([self._scorer.score.row(index) for index in range(self.n_items)], np.float32)
+
+    @property
+    def _scorer(self) -> ItemsScorer:
+        if not isinstance(self.file.scorer, ItemsScorer):
+            raise QuestionError(
+                f"{self.path}: a file of mode {self.file.profile.mode} holds no vectors of items; a run folder and "
+                "files of mode items do"
+            )
+        return self.file.scorer
+
+    def _user_vector(self, user: Identifier | None, history: Past | None) -> np.ndarray:
+        assert self._scorer is not None  # a file without vectors is refused
+        if history is not None and self._basis(history) == "popularity":
+            raise no_vector()
+        self._unknown(() if history is None else history.items)
+        items, weights = (None, None) if history is None else (history.items, history.weights)
+        with _asking():
+            return self.file.user_vector(user, items, weights).astype(np.float32)
+
     def _recommend(
-        self, user: Identifier | None, history: Sequence[Identifier] | None, k: int, wanted: Wanted
+        self, user: Identifier | None, history: Past | None, k: int, wanted: Wanted
     ) -> Recommendations:
-        asked = (*self._unknown(history or ()), *self._unknown(wanted.allow or ()))
+        items = None if history is None else history.items
+        asked = (*self._unknown(items or ()), *self._unknown(wanted.allow or ()))
         ignored = (*asked, *self._unknown(wanted.deny, some_known=False))
         with _asking():
-            items = self.file.recommend(
-                user, history, k, exclude_seen=wanted.exclude_seen, allow=wanted.allow, deny=wanted.deny
+            found = self.file.recommend(
+                user,
+                items,
+                k,
+                weights=None if history is None else history.weights,
+                exclude_seen=wanted.exclude_seen,
+                allow=wanted.allow,
+                deny=wanted.deny,
+                tags=wanted.tags,
             )
-        return Recommendations(tuple(items), self._basis(history), ignored)
+        return Recommendations(tuple(found), self._basis(history), ignored)
 
     def _recommend_many(
         self, users: list[Identifier], k: int, wanted: Wanted
     ) -> tuple[np.ndarray, np.ndarray]:
-        found = [self._recommend(user, None, k, wanted) for user in users]
-        blank: Identifier = -1 if isinstance(self.file.ids[0], int) else ""
-        ids = np.array([one.ids + [blank] * (k - len(one)) for one in found])
-        scores = np.array([one.scores + [-np.inf] * (k - len(one)) for one in found], np.float32)
-        return ids, scores
+        return self._padded([self._recommend(user, None, k, wanted) for user in users], k)
 
-    def _explain(
-        self, user: Identifier | None, history: Sequence[Identifier] | None, item: Identifier
-    ) -> Explanation:
+    def _explain(self, user: Identifier | None, history: Past | None, item: Identifier) -> Explanation:
         if self.file.ids.find(item) is None:
-            raise no_item(self._all_ids(), item)
+            raise no_item(self.item_ids, item)
         with _asking():
-            items = self._stored_history(user) if history is None else list(history)
-            found = self.file.explain(items, item)
+            past = Past(self._stored_history(user)) if history is None else history
+            found = self.file.explain(past.items, item, past.weights)
         parts = tuple(sorted(found.contributions, key=lambda part: -part.score))
-        titles = self.file.titles
-        title = None if titles is None else titles[self.file.ids.find(item)]  # type: ignore[index]
-        ignored = tuple(self._unknown(items))
-        return Explanation(found.id, title, found.score, parts, self._basis(items), None, ignored)
+        ignored = tuple(self._unknown(past.items))
+        return Explanation(
+            found.id, self._title_of(item), found.score, parts, self._basis(past), None, ignored
+        )
 
     def _similar(self, item: Identifier, k: int) -> Recommendations:
         if self.file.ids.find(item) is None:
-            raise no_item(self._all_ids(), item)
+            raise no_item(self.item_ids, item)
         return Recommendations(tuple(self.file.similar(item, k)), "trained")
 
     def find(self, name: Identifier) -> list[NamedItem]:
@@ -90,14 +119,21 @@ class FileModel(AskedModel):
         places = [found] if found is not None else matching_titles(str(name), known)
         return [NamedItem(ids[place], known[place] if known else None) for place in places]
 
-    def _basis(self, history: Sequence[Identifier] | None) -> Basis:
-        return "trained" if history is None else "history" if len(history) else "popularity"
+    def _title_of(self, item: Identifier) -> str | None:
+        place, titles = self.file.ids.find(item), self.file.titles
+        return None if titles is None or place is None else titles[place]
+
+    def _basis(self, history: Past | None) -> Basis:
+        if history is None:
+            return "trained"
+        liked = history.items if history.weights is None else [one for one in history.weights if one > 0]
+        return "history" if liked else "popularity"
 
     def _unknown(self, items: Sequence[Identifier], some_known: bool = True) -> list[Identifier]:
         """Ids that the file does not have; where some must be known, none known is a mistake."""
         unknown = [item for item in items if self.file.ids.find(item) is None]
         if some_known and unknown and len(unknown) == len(items):
-            raise no_item(self._all_ids(), unknown[0])
+            raise no_item(self.item_ids, unknown[0])
         return unknown
 
     def _stored_history(self, user: Identifier | None) -> list[Identifier]:
@@ -111,9 +147,6 @@ class FileModel(AskedModel):
         else:
             seen = self.file.seen
         return [self.file.ids[int(index)] for index in seen]
-
-    def _all_ids(self) -> np.ndarray:
-        return np.array([self.file.ids[index] for index in range(self.file.profile.items)])
 
     def _all_users(self) -> np.ndarray:
         ids = self.file.user_ids

@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sparserec.data import IdMap
 from sparserec.serving.questions import UnknownItemError, UnknownUserError
+
+if TYPE_CHECKING:
+    from sparserec.data import IdMap
 
 LARGEST_SEARCH = 20_000
 """More ids than this are not all compared: only those near in sorted order are."""
@@ -48,13 +50,18 @@ def item_numbers(ids: IdMap, items: Iterable[Any], some_known: bool = True) -> t
     given = list(items)
     if not given:
         return np.zeros(0, np.int32), []
-    numbers = np.concatenate([ids.index_of([item]) for item in given])
+    numbers = numbers_of(ids, given)
     unknown = [item for item, number in zip(given, numbers) if number < 0]
     if some_known and len(unknown) == len(given):
         raise no_item(ids.external(), given[0])
     known = numbers[numbers >= 0]
     first = np.sort(np.unique(known, return_index=True)[1])
     return known[first].astype(np.int32), unknown
+
+
+def numbers_of(ids: IdMap, items: Sequence[Any]) -> np.ndarray:
+    """The number of each id, -1 where it is not known; one by one, because "7" and 7 may stand in one list."""
+    return np.concatenate([ids.index_of([item]) for item in items])
 
 
 def hint(ids: np.ndarray, wanted: Any) -> str:

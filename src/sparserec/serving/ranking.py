@@ -6,6 +6,7 @@ import numpy as np
 import torch
 
 from sparserec.evaluation import NO_ITEM, Listing, top_items
+from sparserec.process import alone_after_fork
 from sparserec.serving.questions import check_length
 
 
@@ -18,6 +19,7 @@ def rank(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Item numbers and scores, shape (users, k), best first; NO_ITEM and -inf where nothing is left to recommend."""
     check_length(k, len(item_vectors))
+    alone_after_fork()
     items = np.full((len(vectors), k), NO_ITEM, np.int32)
     scores = np.full((len(vectors), k), -np.inf, np.float32)
     if allowed is not None:

@@ -1,9 +1,18 @@
-"""Items by what people call them: a part of a title, written as they remember it."""
+"""Items by what people call them: a part of a title, written as they remember it, or a tag."""
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sparserec.serving.questions import QuestionError
+
+if TYPE_CHECKING:
+    from sparserec.data import ItemInfo
 
 _ARTICLE_LAST = re.compile(r"^(.+), (the|an?)\b(.*)$")
 
@@ -21,6 +30,19 @@ def matching_titles(wanted: str, titles: Iterable[str]) -> list[int]:
     same = [place for place, title in enumerate(plain) if title == words]
     found = same or [place for place, title in enumerate(plain) if words.rstrip() in title]
     return sorted(found, key=lambda place: (len(plain[place]), plain[place]))
+
+
+def items_with(tags: list[str], info: ItemInfo | None) -> np.ndarray:
+    """Marks the items that have at least one of the tags."""
+    of_items = None if info is None else info.tags
+    if of_items is None:
+        raise QuestionError("tags: items of this model have none; give a table with tags as `metadata`")
+    known = {tag for one in of_items for tag in one}
+    for tag in tags:
+        if tag not in known:
+            near = difflib.get_close_matches(tag, sorted(known), n=3)
+            raise QuestionError(f"no tag {tag!r} in this model; nearest: {', '.join(near) or 'none'}")
+    return np.array([not set(tags).isdisjoint(one) for one in of_items], bool)
 
 
 def _words(text: str) -> str:

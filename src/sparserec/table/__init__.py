@@ -1,6 +1,7 @@
 """Where parameters live and how they are updated."""
 
 from sparserec.table.adam import Cohorts
+from sparserec.table.asked_for import Candidates
 from sparserec.table.base import CHUNKS, EntryDropout, Shape, State, Table, Update
 from sparserec.table.composed import ComposedTable, code_shape
 from sparserec.table.computed import ComputedTable, Hashes, network_size
@@ -11,7 +12,7 @@ from sparserec.table.ledger import Ledger, total
 from sparserec.table.masked import MaskedTable
 from sparserec.table.parts import cut_state, join_states
 from sparserec.table.prefix import PrefixTable
-from sparserec.table.sparse import Candidates, SparseTable
+from sparserec.table.sparse import SparseTable
 from sparserec.table.thresholded import ThresholdedTable, Thresholds
 
 TABLES: dict[str, type] = {

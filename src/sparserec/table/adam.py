@@ -9,8 +9,9 @@ is that of the run's first step: by then both corrections are close to 1.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
+from sparserec.compiled import compiled
 from sparserec.table.kernels import (
     BETA_1,
     BETA_2,
@@ -44,7 +45,7 @@ class Cohorts:
         return StepSizes((learning_rate / first).astype(np.float32), np.sqrt(second).astype(np.float32))
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def update_sparse(
     positions: np.ndarray,  # int32 (n,) row * width + column inside the block
     width: int,
@@ -66,7 +67,7 @@ def update_sparse(
         )
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def update_entries(
     positions: np.ndarray,
     width: int,
@@ -86,7 +87,7 @@ def update_entries(
         )
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def update_dense(
     gradient: np.ndarray,  # (nodes, width)
     row_decay: np.ndarray,

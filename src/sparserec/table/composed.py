@@ -14,8 +14,9 @@ import copy
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from sparserec.compiled import compiled
 from sparserec.device import EncodedTable
 from sparserec.errors import SettingError
 from sparserec.table.base import EntryDropout, Shape, State, Table, Update
@@ -143,7 +144,7 @@ def _below(state: State) -> State:
     return {name.removeprefix(start): array for name, array in state.items() if name.startswith(start)}
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _compose(codes: np.ndarray, size: int, stride: int, dropout: BlockDropout, out: np.ndarray) -> None:
     for row in prange(out.shape[0]):
         first, second = row // stride, size + row % size
@@ -152,7 +153,7 @@ def _compose(codes: np.ndarray, size: int, stride: int, dropout: BlockDropout, o
             out[row, column] = dropped(value, row, column, dropout)
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _sum_by_code(
     gradient: np.ndarray,  # (rows, width), of the loss by the rows as the filter saw them
     codes: np.ndarray,  # (2 * size, width)
@@ -181,7 +182,7 @@ def _sum_by_code(
             row += step
 
 
-@njit(cache=True)
+@compiled()
 def _squared_tanh(
     codes: np.ndarray, size: int, stride: int, rows: np.ndarray, own: np.ndarray, sharpness: float
 ) -> float:
@@ -193,7 +194,7 @@ def _squared_tanh(
     return total
 
 
-@njit(cache=True)
+@compiled()
 def _squares(codes: np.ndarray, size: int, stride: int, weights: np.ndarray) -> float:
     total = 0.0
     for row in range(len(weights)):

@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 from torch.nn import functional
 
+from sparserec.compiled import compiled
 from sparserec.device import EncodedTable, fake_quantise, quantised_bytes
 from sparserec.errors import SettingError
 from sparserec.table.base import EntryDropout, Shape, State, Update
@@ -269,7 +270,7 @@ def _primes() -> np.ndarray:
     return PRIMES_FROM + np.flatnonzero(prime[PRIMES_FROM:])
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _encode(
     first_row: int, factors: np.ndarray, shifts: np.ndarray, primes: np.ndarray, buckets: int, out: np.ndarray
 ) -> None:

@@ -6,8 +6,9 @@ import copy
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from sparserec.compiled import compiled
 from sparserec.device import EncodedTable, encode_table, fake_quantise, quantised_bytes
 from sparserec.table.adam import Cohorts, update_dense
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
@@ -111,7 +112,7 @@ class DenseTable(BlockWise):
         return twin
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def drop_block(block: np.ndarray, dropout: BlockDropout) -> None:
     """Entry dropout on a dense (rows, width) block."""
     for row in prange(block.shape[0]):

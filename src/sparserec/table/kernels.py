@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from sparserec.compiled import compiled
 from sparserec.counter import Key, dropout_factor
 
 BETA_1, BETA_2, EPSILON = 0.9, 0.999, 1e-8
@@ -31,7 +31,7 @@ class StepSizes(NamedTuple):
     roots: np.ndarray
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def dropped(value, row, column, dropout):  # type: ignore[no-untyped-def]
     """An entry, or its gradient, after dropout."""
     if dropout.rate > 0.0:
@@ -39,13 +39,13 @@ def dropped(value, row, column, dropout):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def own_gradient(gradient, value, row, column, row_decay, dropout):  # type: ignore[no-untyped-def]
     """The gradient by an entry itself, from that by the entry as the filter saw it: through dropout, and with decay."""
     return dropped(gradient, row, column, dropout) + row_decay[row] * value
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def adam_entry(value, gradient, first, second, size, root):  # type: ignore[no-untyped-def]
     """Value and moments after one step of Adam."""
     first = np.float32(BETA_1) * first + np.float32(1.0 - BETA_1) * gradient

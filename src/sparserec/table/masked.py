@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from sparserec.compiled import compiled
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.initial import InitialValues
@@ -98,7 +99,7 @@ class MaskedTable(SeenAsSparse, BlockWise):
         return self.parameters() + self.dense.parameters()
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _own_gradients(
     gradient: np.ndarray,  # (nodes, width), of the loss by the entries as the filter saw them
     values: np.ndarray,

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 
+from sparserec.compiled import compiled
 from sparserec.device import (
     EncodedTable,
     SparseRows,
@@ -24,34 +24,11 @@ from sparserec.device import (
     quantised_bytes_flat,
 )
 from sparserec.table.adam import Cohorts, update_entries, update_sparse
+from sparserec.table.asked_for import Candidates, Watched
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.initial import InitialValues
 from sparserec.table.kernels import BlockDropout, dropped
 from sparserec.table.ledger import Ledger
-
-
-@dataclass
-class Candidates:
-    """Rows whose inactive entries may be activated, and their gradient so far."""
-
-    rows: np.ndarray  # int32, ascending; those that other processes hold too
-    here: slice  # which of them are held here
-    accumulated: np.ndarray  # float32 (rows held here, columns held here)
-    cumulative: bool  # sum over steps, or the last step's gradient only
-
-    @property
-    def held_rows(self) -> np.ndarray:
-        """Rows of `accumulated`."""
-        return self.rows[self.here]
-
-
-@dataclass
-class Watched:
-    """Inactive entries whose gradient in the next batch is asked for."""
-
-    positions: np.ndarray  # int32, as those of the table
-    bounds: np.ndarray
-    gradient: np.ndarray  # float32, aligned with positions
 
 
 class SparseTable(BlockWise):
@@ -70,6 +47,8 @@ class SparseTable(BlockWise):
         self.cohorts = Cohorts()
         self.candidates: Candidates | None = None
         self.watched: Watched | None = None
+        self.gradient: np.ndarray | None = None
+        """Of the loss of the last batch by every active entry, before dropout and decay; see `keep_gradient`."""
         self.most_watched = 0  # entries of the largest sample so far: it is gone when the ledger is read
         self._counted: np.ndarray | None = None  # the positions that `_parameters` counts
         self._parameters = 0
@@ -110,6 +89,8 @@ class SparseTable(BlockWise):
             c = self.candidates
             local = self.shape.local_blocks[block][0]
             _accumulate(grad, c.rows, c.cumulative, c.accumulated[:, local : local + width])
+        if self.gradient is not None:
+            np.take(grad.reshape(-1), self.positions[part], out=self._kept_gradient()[part])
         if (w := self.watched) is not None:
             inside = slice(int(w.bounds[block]), int(w.bounds[block + 1]))
             np.take(grad.reshape(-1), w.positions[inside], out=w.gradient[inside])
@@ -125,6 +106,8 @@ class SparseTable(BlockWise):
     def receive_entries(self, gradient: np.ndarray, update: Update) -> None:
         """One Adam step from the gradient of the active entries alone; for tables of one block, and without dropout."""
         assert len(self.shape.blocks) == 1 and not update.dropout.rate
+        if self.gradient is not None:
+            self._kept_gradient()[:] = gradient
         steps = self.cohorts.step_sizes(update.step, update.learning_rate)
         update_entries(
             self.positions, self.shape.dim, gradient, update.row_decay, steps, self.ages,
@@ -154,6 +137,17 @@ class SparseTable(BlockWise):
             here = self.shape.held_of(rows)
             accumulated = np.zeros((here.stop - here.start, self.shape.columns), np.float32)
             self.candidates = Candidates(rows, here, accumulated, cumulative)
+
+    def keep_gradient(self) -> None:
+        """From now on `gradient` holds that of the active entries, 4 bytes each; zeros until the next step, and after
+        every change of the support. It is in no checkpoint: a method asks for it in `start`.
+        """
+        self.gradient = np.zeros(len(self.values), np.float32)
+
+    def _kept_gradient(self) -> np.ndarray:
+        if self.gradient is None or len(self.gradient) != len(self.values):
+            self.gradient = np.zeros(len(self.values), np.float32)
+        return self.gradient
 
     def watch(self, positions: list[np.ndarray] | None) -> None:
         """Keep the gradient of these entries (ascending positions per block) in every batch; None stops it."""
@@ -189,6 +183,8 @@ class SparseTable(BlockWise):
             del old
         if values is not None:
             self.values[source < 0] = values
+        if self.gradient is not None:
+            self.keep_gradient()
 
     def entries(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """(rows, columns, values) in (block, row, column) order."""
@@ -282,6 +278,7 @@ class SparseTable(BlockWise):
             "moments": self.first.nbytes + self.second.nbytes,
             "ages": self.ages.nbytes,
             "accumulated": rows + 8 * self.most_watched,
+            **({} if self.gradient is None else {"kept gradient": self.gradient.nbytes}),
         }
 
     def counted_numbers(self) -> int:
@@ -340,7 +337,7 @@ class SeenAsSparse(ABC):
         return self.to_sparse().quantised(bits)
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _scatter(
     positions: np.ndarray, values: np.ndarray, width: int, origin: int, dropout: BlockDropout, out: np.ndarray
 ) -> None:
@@ -348,7 +345,7 @@ def _scatter(
         out[positions[e] - origin] = dropped(values[e], positions[e] // width, positions[e] % width, dropout)
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _accumulate(gradient: np.ndarray, rows: np.ndarray, cumulative: bool, out: np.ndarray) -> None:
     for index in prange(len(rows)):
         for column in range(gradient.shape[1]):
@@ -356,7 +353,7 @@ def _accumulate(gradient: np.ndarray, rows: np.ndarray, cumulative: bool, out: n
             out[index, column] = before + gradient[rows[index], column]
 
 
-@njit(cache=True)
+@compiled()
 def _weighted_squares(positions: np.ndarray, values: np.ndarray, width: int, row_decay: np.ndarray) -> float:
     total = 0.0
     for e in range(len(positions)):
@@ -364,7 +361,7 @@ def _weighted_squares(positions: np.ndarray, values: np.ndarray, width: int, row
     return 0.5 * total
 
 
-@njit(cache=True)
+@compiled()
 def _merge(
     positions: np.ndarray,
     keep: np.ndarray,
@@ -388,7 +385,7 @@ def _merge(
         new, written = new + 1, written + 1
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _move(old: np.ndarray, source: np.ndarray, start: float, moved: np.ndarray) -> None:
     """moved[e] = old[source[e]], or `start` for a grown entry; numpy would widen the index to 8 bytes an entry."""
     for e in prange(len(source)):

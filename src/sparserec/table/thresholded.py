@@ -13,9 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from numba import njit, prange
+from numba import prange
 from scipy.special import expit
 
+from sparserec.compiled import compiled
 from sparserec.table.adam import Cohorts
 from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
 from sparserec.table.dense import DenseTable
@@ -155,12 +156,12 @@ class ThresholdedTable(SeenAsSparse, BlockWise):
         return 3 * sum(block.size for block in self.values)
 
 
-@njit(inline="always")
+@compiled(inline="always")
 def _threshold_of(logit, ceiling):  # type: ignore[no-untyped-def]
     return np.float32(ceiling) / (np.float32(1.0) + np.float32(math.exp(-logit)))
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _threshold(
     values: np.ndarray, logits: np.ndarray, ceiling: float, dropout: BlockDropout, out: np.ndarray
 ) -> None:
@@ -172,7 +173,7 @@ def _threshold(
             out[row, column] = dropped(used, row, column, dropout)
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _survivors(values: np.ndarray, logits: np.ndarray, ceiling: float) -> int:
     count = 0
     for row in prange(values.shape[0]):
@@ -181,7 +182,7 @@ def _survivors(values: np.ndarray, logits: np.ndarray, ceiling: float) -> int:
     return count
 
 
-@njit(cache=True, parallel=True)
+@compiled(parallel=True)
 def _update_thresholded(
     gradient: np.ndarray,  # (nodes, width), of the loss by the thresholded values
     row_decay: np.ndarray,

@@ -6,7 +6,10 @@ there.
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
     from sparserec.table import Shape, Table
 
 Arrays = dict[str, np.ndarray]
+CHECKED, UNCHECKED = "sha256 and state", "state"
+"""Where a file has what is no array; the second in those of before there was a checksum."""
+REMEDY = "copy the file back, or delete the run folder and train again"
 
 
 def write_arrays(path: Path, arrays: Arrays, state: dict[str, Any]) -> None:
@@ -30,7 +36,9 @@ def write_arrays(path: Path, arrays: Arrays, state: dict[str, Any]) -> None:
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     try:
         with replacing(path) as temporary:
-            save_file(contiguous, temporary, metadata={"state": json.dumps(state)})
+            text = json.dumps(state)
+            # under one name: several would be stored in any order, and the same run would not make the same bytes
+            save_file(contiguous, temporary, metadata={CHECKED: f"{contents_hash(contiguous, text)} {text}"})
     except (OSError, SafetensorError) as error:
         raise RunError(f"{path}: cannot write ({error}); is the disk full? Nothing was changed") from error
 
@@ -41,11 +49,36 @@ def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]]:
         with safe_open(path, framework="numpy") as file:
             metadata = file.metadata() or {}
             arrays = {name: file.get_tensor(name) for name in file.keys()}
-        return arrays, json.loads(metadata["state"])
+        checksum, text = (
+            metadata[CHECKED].split(" ", 1) if CHECKED in metadata else (None, metadata[UNCHECKED])
+        )
+        state = json.loads(text)
     except FileNotFoundError:
         raise RunError(f"{path}: no such file") from None
     except (SafetensorError, KeyError, ValueError, OSError) as error:
         raise RunError(f"{path}: damaged or not one of ours ({error})") from error
+    if checksum is not None and checksum != contents_hash(arrays, text):
+        raise RunError(f"{path}: damaged, its contents do not have their checksum; {REMEDY}")
+    return arrays, state
+
+
+def contents_hash(arrays: Arrays, state: str) -> str:
+    """SHA-256 of all that a file holds."""
+    found = hashlib.sha256(state.encode())
+    for name, array in sorted(arrays.items()):
+        found.update(f"{name} {array.dtype.str} {array.shape} ".encode())
+        found.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return found.hexdigest()
+
+
+@contextmanager
+def fitting(path: Path) -> Iterator[None]:
+    """What was read from a file is put to use; arrays or words that are missing or do not fit are the file's fault."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise RunError(f"{path}: damaged, or of another version ({what}); {REMEDY}") from error
 
 
 def with_prefix(prefix: str, arrays: Arrays) -> Arrays:
@@ -71,11 +104,9 @@ def load_table(path: Path, processes: Processes = ALONE) -> Table:
     from sparserec.table import TABLES, Shape  # arrays alone are read without torch
 
     arrays, stored = read_arrays(path)
-    try:
+    with fitting(path):
         kind, shape = TABLES[stored["kind"]], Shape(**stored["shape"], processes=processes)
-    except (KeyError, TypeError) as error:
-        raise RunError(f"{path}: not a table file of this version ({error})") from error
-    return kind.revive(shape, take_state(path, arrays, shape))  # type: ignore[attr-defined]
+        return kind.revive(shape, take_state(path, arrays, shape))  # type: ignore[attr-defined]
 
 
 def write_once(path: Path, arrays: Arrays, state: dict[str, Any], processes: Processes) -> None:

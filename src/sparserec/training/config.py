@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import Any, Literal
 
-from pydantic import Field
+from pydantic import Field, PositiveInt
 
 from sparserec.settings import Settings
 from sparserec.training.recipe import Recipe
@@ -21,12 +21,12 @@ class RunConfig(Settings):
     """Options of the reader, such as user_col, item_col, min_rating, core."""
     protocol: Literal["resplit", "public", "public-full", "temporal", "files", "new-users"] = "resplit"
     """How interactions become train, validation and test."""
-    split_seed: int = 0
+    split_seed: int = Field(0, ge=0)
     """Seed of the split; the same for runs that are compared."""
     held_out_users: int | None = Field(None, ge=1)
     """Users of whom anything is held out for validation and test, drawn at random; of all others everything is trained
     on. None: all users. Ranking all items for a million users takes longer than an epoch."""
-    seed: int = 0
+    seed: int = Field(0, ge=0)
     """Seed of initial values, batches and exploration."""
     base: str = "history"
     """Base recommender."""
@@ -39,7 +39,7 @@ class RunConfig(Settings):
     density: float = Field(0.125, gt=0, le=1)
     """Share of the full table that may be kept: the budget."""
     recipe: Recipe = Recipe()
-    ks: tuple[int, ...] = (20,)
+    ks: tuple[PositiveInt, ...] = Field((20,), min_length=1)
     """List lengths of the metrics."""
     open_test: bool = True
     """Measure the finished model on the test set; false for searches, which only validation may decide."""
@@ -51,6 +51,9 @@ class RunConfig(Settings):
     """After the measured training, train once more on everything, for as long as validation chose, and ship that."""
     start_from: str | None = None
     """Hash of the model file of the run that this one goes on from; set by a warm start."""
+    settled: dict[str, Any] = Field(default_factory=dict, exclude=True)
+    """What a run made of all this, written by itself into its `config.json`: every setting of base and method, with
+    defaults and what validation chose, and its epochs. It plays no part in what is asked for. Older runs have none."""
 
     @property
     def score_name(self) -> str:

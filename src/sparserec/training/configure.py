@@ -11,7 +11,7 @@ from sparserec.errors import SettingError
 from sparserec.methods import make_method
 from sparserec.recommenders import PRESETS, make_recommender
 from sparserec.training.config import RunConfig
-from sparserec.training.recipe import RECIPE_OF_BASE, RECIPES
+from sparserec.training.recipe import RECIPE_OF_BASE, RECIPES, default_rate
 
 GRAPH_BASE = "lightgcn"
 LIKE: dict[str, dict[str, Any]] = {"paper": {"base": "lightgcn", "method": "sparserec", "density": 0.125}}
@@ -74,13 +74,16 @@ def expand_recipe(values: dict[str, Any]) -> dict[str, Any]:
         raise SettingError(f"unknown recipe {preset!r}; known: {', '.join(RECIPES)}")
     said = "epochs" in recipe or ("batch_size" in recipe and preset not in RECIPE_OF_BASE.values())
     stored = {**RECIPES[preset], **({"least_steps": 0} if said else {})}
+    if preset == "default":
+        stored["learning_rate"] = default_rate(values["base"])
     return {**values, "recipe": {**stored, **recipe}}
 
 
 def expand_like(values: dict[str, Any]) -> dict[str, Any]:
     """`like = "paper"` is the whole configuration of SparseRec's authors in one word; what is given beside it wins.
 
-    Settings that they chose for a data set are taken on that set, those for Gowalla on all others.
+    Settings that they chose for a data set are taken on that set, those for Gowalla on all others. A base that is not
+    theirs keeps its own settings and recipe: method and density are all that can be like theirs.
     """
     values = dict(values)
     name = values.pop("like", None)
@@ -89,8 +92,9 @@ def expand_like(values: dict[str, Any]) -> dict[str, Any]:
     if name not in LIKE:
         raise SettingError(f"like {name!r}: unknown; known: {', '.join(LIKE)}")
     merged = merge(LIKE[name], values)
-    own = f"{name}-{merged.get('data')}"
-    return {"preset": own if own in PRESETS.get(merged["base"], {}) else f"{name}-gowalla", **merged}
+    own, theirs = f"{name}-{merged.get('data')}", PRESETS.get(merged["base"], {})
+    preset = own if own in theirs else f"{name}-gowalla"
+    return {"preset": preset, **merged} if preset in theirs else merged
 
 
 def expand_preset(values: dict[str, Any]) -> dict[str, Any]:
@@ -116,11 +120,28 @@ def merge(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 def build_config(values: dict[str, Any], where: str = "settings", user_rows: bool = False) -> RunConfig:
     """Check everything that can be checked before data is read; `user_rows`: a file with rows of users is wanted."""
+    _check_kinds(values, where)
+    values = {name: value for name, value in values.items() if name != "settled"}  # a run's own
     values = expand_base(expand_like(values), user_rows)
     config = RunConfig.parse(expand_recipe(expand_preset(values)), where)
     make_recommender(config.base, config.base_settings)
     make_method(config.method, config.method_settings)
     return config
+
+
+def _check_kinds(values: dict[str, Any], where: str) -> None:
+    """Names must be texts before they can be looked up; a recipe is a name or a group of settings."""
+    recipe = values.get("recipe", {})
+    if not isinstance(recipe, str | dict):
+        raise SettingError(
+            f"{where}: recipe is {recipe!r}; name one ({', '.join(RECIPES)}) or set its parts (recipe.epochs=50)"
+        )
+    names = {name: values.get(name) for name in ("like", "preset", "base", "method")}
+    if isinstance(recipe, dict):
+        names["recipe.preset"] = recipe.get("preset")
+    for name, value in names.items():
+        if value is not None and not isinstance(value, str):
+            raise SettingError(f"{where}: {name} is {value!r}, which is no name")
 
 
 def resolve_config(

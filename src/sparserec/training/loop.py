@@ -25,9 +25,11 @@ from sparserec.memory import PhasePeaks
 from sparserec.methods import Context, Phase, PhaseResult, StepInfo, Validation, ignore
 from sparserec.process import StopRequested, StopSignals
 from sparserec.progress import Progress, progress
+from sparserec.recommenders import Steps
 from sparserec.table import Ledger, Table, total
 from sparserec.training.checkpoint import (
     Arrays,
+    fitting,
     load_table,
     put_state,
     read_arrays,
@@ -43,7 +45,6 @@ from sparserec.training.mask_stats import support_stats
 from sparserec.training.prepare import Prepared
 from sparserec.training.recipe import EarlyStop
 from sparserec.training.start import FirstTraining
-from sparserec.training.steppers import Steps
 
 CHECKPOINT = "checkpoint.safetensors"
 EPOCHS_APART = 100_000
@@ -170,8 +171,9 @@ class Loop:
                     f"{self.folder / CHECKPOINT}: made with column blocks of {stored['width'][0]}, this version uses "
                     f"{table.shape.width}; finish the run with the version that began it, or start it anew"
                 )
-            table.load(take_state(self._table_path(), without_prefix("table", stored), table.shape))
-            self.method.load(without_prefix("method", stored))  # again: start may have begun it afresh
+            with fitting(self.folder / CHECKPOINT):
+                table.load(take_state(self._table_path(), without_prefix("table", stored), table.shape))
+                self.method.load(without_prefix("method", stored))  # again: start may have begun it afresh
             return table
         table = self.method.start(self.context, phase, previous)
         self.state.seconds += time.perf_counter() - began
@@ -324,8 +326,9 @@ class Loop:
                 f"{ours['threads']}: the result may differ in the last bits",
                 stacklevel=2,
             )
-        self.state = LoopState.from_json(stored["loop"])
-        self.method.load(without_prefix("method", arrays))
+        with fitting(path):
+            self.state = LoopState.from_json(stored["loop"])
+            self.method.load(without_prefix("method", arrays))
         return arrays
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
@@ -16,16 +15,11 @@ from sparserec.exploration import StoredFactors, cached_path, factorise
 from sparserec.graph import Adjacency, by_degree, by_group
 from sparserec.memory import PhasePeaks
 from sparserec.methods import METHODS, Context, Method, make_method
-from sparserec.recommenders import History, Recommender, graph_of, make_recommender
+from sparserec.recommenders import Batches, Recommender, Steps, Tried, make_recommender
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
 from sparserec.training.start import Everything, Start
-from sparserec.training.steppers import Batches, Steps, make_sampler, make_stepper
-from sparserec.training.temperature import choose_length, choose_temperature
-from sparserec.vectors import evaluate_part, evaluate_test, propagate_all
-
-Tried = dict[str, dict[str, float]]
-"""By setting and value, the validation score of a short training."""
+from sparserec.vectors import evaluate_part, evaluate_test
 
 
 @dataclass(frozen=True)
@@ -44,13 +38,23 @@ class Prepared:
     tried: Tried = field(default_factory=dict)
     """Validation scores of settings of the base that short trainings chose among."""
 
+    @property
+    def settled(self) -> RunConfig:
+        """The configuration with every setting written down as the run has it."""
+        settled = {
+            "base_settings": self.recommender.settings.model_dump(mode="json"),
+            "method_settings": self.method.settings.model_dump(mode="json"),
+            "epochs": self.context.epochs,
+        }
+        return self.config.model_copy(update={"settled": settled})
+
     def stepper(self, table: Table) -> Steps:
-        decay = self.config.recipe.weight_decay
-        return make_stepper(self.recommender, self.graph, table, self.config.seed, decay)
+        config = self.config
+        return self.recommender.stepper(self.graph, table, config.seed, config.recipe.weight_decay)
 
     def validate(self, table: Table, also_at: tuple[int, ...] = ()) -> Evaluation:
         """Metrics on the validation part, at more list lengths if asked; test items play no role."""
-        vectors, split = propagate_all(self.recommender, self.graph, table), self.split
+        vectors, split = self.recommender.outputs(self.graph, table), self.split
         users, items = vectors[: self.graph.n_users], vectors[self.graph.n_users :]
         ks = tuple(sorted({*self.config.ks, *(k for k in also_at if k <= len(items))}))
         return evaluate_part(users, items, table.shape, split.train, split.valid, (), ks)
@@ -78,9 +82,10 @@ def prepare_run(
         _check_sizes(split, config)
     with peaks.phase("init"):
         split, factors = number_nodes(split, config, method, quiet, start, recommender.user_rows, processes)
-        recommender, tried = _with_choices(recommender, split, config.seed, processes, quiet)
-        graph = graph_of(recommender, split.train)
-        sampler = make_sampler(recommender, split.train, config.recipe, config.seed)
+        recommender, tried = recommender.choose(split, config.seed, processes.decide, quiet)
+        graph = recommender.graph(split.train)
+        recipe = config.recipe
+        sampler = recommender.sampler(split.train, recipe.batch_size, recipe.batches, config.seed)
     context = Context(
         train=split.train,
         dim=config.dim,
@@ -97,21 +102,6 @@ def prepare_run(
     )
     context.shape()  # more processes than parts are refused here, before anything is written
     return Prepared(config, source.report, split, graph, recommender, method, context, sampler, tried)
-
-
-def _with_choices(
-    recommender: Recommender, split: Split, seed: int, processes: Processes, quiet: bool
-) -> tuple[Recommender, Tried]:
-    """The recommender with what it leaves open chosen, and the validation scores that chose it."""
-    tried: Tried = {}
-    if not isinstance(recommender, History) or recommender.settings.temperature or not len(split.valid):
-        return recommender, tried
-    for setting, choose in (("temperature", choose_temperature), ("length_exponent", choose_length)):
-        if getattr(recommender.settings, setting) is None:
-            scores = tried[setting] = processes.decide(partial(choose, recommender, split, seed, quiet))
-            chosen = float(max(scores, key=lambda name: scores[name]))
-            recommender = History(recommender.settings.model_copy(update={setting: chosen}))
-    return recommender, tried
 
 
 def number_nodes(

@@ -13,8 +13,7 @@ import numpy as np
 import torch
 
 from sparserec.progress import Progress
-from sparserec.training.history_dense import plain_gradient
-from sparserec.training.more_steps import MoreSteps
+from sparserec.recommenders import MoreSteps
 from sparserec.vectors import ProductCodes, nearest_entries
 
 BOOK_RATE, VECTOR_RATE = 0.05, 0.03
@@ -32,7 +31,7 @@ def learn_codes(vectors: np.ndarray, codes: ProductCodes, more: MoreSteps, bar: 
         (torch.optim.Adam([part]), rate * size) for part, rate in ((book, BOOK_RATE), (behind, VECTOR_RATE))
     ]
     for step in range(more.steps):
-        _, gradient = plain_gradient(look_up(code, book), more.batch(step))
+        gradient = more.of_rows(look_up(code, book), step)
         book.grad, behind.grad = gradient_of_books(code, book, gradient), gradient
         for optimiser, rate in optimisers:
             optimiser.param_groups[0]["lr"] = more.rate(rate, step)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         DEFAULT,
         KINDS,
         LEARNABLE,
+        OF_LOG,
         EncodedVectors,
         Encoding,
         as_read,
@@ -21,21 +22,31 @@ if TYPE_CHECKING:
         encode,
         has_unit_rows,
     )
-    from sparserec.vectors.fold_in import FoldIn, fold_taps, user_history
     from sparserec.vectors.lists_of_log import ListsOfLog, choose_lists
     from sparserec.vectors.neighbours import EncodedLists, Neighbours
-    from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all, scaled_rows
+    from sparserec.vectors.propagate import (
+        FoldIn,
+        Vectors,
+        fold_taps,
+        make_vectors,
+        propagate_all,
+        scaled_rows,
+        user_history,
+    )
     from sparserec.vectors.quality import (
+        PerUser,
         default_export_quality,
         encoded_quality,
         evaluate_part,
         evaluate_test,
+        folded_users,
         made_quality,
         new_user_quality,
         popularity_quality,
         rank_quality,
         some_users,
     )
+    from sparserec.vectors.weights_of_log import MOST_ITEMS, WeightsOfLog, choose_weights
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
@@ -46,6 +57,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             "DEFAULT",
             "KINDS",
             "LEARNABLE",
+            "OF_LOG",
             "EncodedVectors",
             "Encoding",
             "as_read",
@@ -54,20 +66,30 @@ __getattr__, __dir__, __all__ = lazy_names(
             "encode",
             "has_unit_rows",
         ),
-        "fold_in": ("FoldIn", "fold_taps", "user_history"),
         "lists_of_log": ("ListsOfLog", "choose_lists"),
         "neighbours": ("EncodedLists", "Neighbours"),
-        "propagate": ("Vectors", "make_vectors", "propagate_all", "scaled_rows"),
+        "propagate": (
+            "FoldIn",
+            "Vectors",
+            "fold_taps",
+            "make_vectors",
+            "propagate_all",
+            "scaled_rows",
+            "user_history",
+        ),
         "quality": (
+            "PerUser",
             "default_export_quality",
             "encoded_quality",
             "evaluate_part",
             "evaluate_test",
+            "folded_users",
             "made_quality",
             "new_user_quality",
             "popularity_quality",
             "rank_quality",
             "some_users",
         ),
+        "weights_of_log": ("MOST_ITEMS", "WeightsOfLog", "choose_weights"),
     },
 )

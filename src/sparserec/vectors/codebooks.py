@@ -60,7 +60,7 @@ def balanced_axes(vectors: np.ndarray, slices: int) -> np.ndarray:
     room = np.full(slices, width)
     load = np.zeros(slices)
     places: list[list[int]] = [[] for _ in range(slices)]
-    for axis in np.argsort(-values)[: slices * width]:
+    for axis in np.argsort(-values, kind="stable")[: slices * width]:
         slice_ = int(np.argmin(np.where(room > 0, load, np.inf)))
         places[slice_].append(int(axis))
         room[slice_] -= 1

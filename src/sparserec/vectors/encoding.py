@@ -24,13 +24,15 @@ from sparserec.vectors.propagate import Vectors
 Fold = Literal["own", "shared"]
 """Fold-in tables of their own, or the scoring table standing in for them (half the bytes, approximate)."""
 
-Kind = Literal["int", "gaps", "prefix", "codes", "neighbours", "together"]
+Kind = Literal["int", "gaps", "prefix", "codes", "neighbours", "together", "ease"]
 """int: the largest entries as int8 or int4 (format 1.0). gaps: the same in 1 to 8 bits, positions near their entropy.
 prefix: the first principal axes, or rows as they end where each has a size of its own. codes: product codes of a byte a
-slice. neighbours: lists of items instead of vectors, made from them. together: lists of items chosen together in the
-log, made without them."""
+slice. neighbours: lists of items instead of vectors, made from them. together: co-occurrence lists, made from the log
+without them. ease: the largest weights of EASE, from the log as well."""
 
-KINDS: tuple[Kind, ...] = ("int", "gaps", "prefix", "codes", "neighbours", "together")
+KINDS: tuple[Kind, ...] = ("int", "gaps", "prefix", "codes", "neighbours", "together", "ease")
+OF_LOG: tuple[Kind, ...] = ("together", "ease")
+"""Made from the log alone."""
 LEARNABLE: tuple[Kind, ...] = ("gaps", "codes")
 BOOK_BITS = 8
 DEALT_EXPONENT = 0.3
@@ -48,7 +50,7 @@ class Encoding:
     """Of each entry; of the numbers in the codebooks in product codes."""
     keep: int = 32
     """Of each item: entries (dim or more: all; on average where they are learnt), principal axes, bytes of product
-    codes, neighbours, or items chosen together with it, on average."""
+    codes, neighbours, or items chosen together with it or weights of EASE, on average."""
     fold: Fold = "shared"
     kind: Kind = "int"
     learnt: bool = False
@@ -67,6 +69,8 @@ class Encoding:
             return f"{self.keep} neighbours, {self.bits} bits"
         if self.kind == "together":
             return f"{self.keep} items chosen together, {self.bits} bits"
+        if self.kind == "ease":
+            return f"{self.keep} weights of EASE, {self.bits} bits"
         unit = "axes" if self.kind == "prefix" else "entries"
         name = f"int{self.bits}" if self.kind == "int" else f"{self.kind}, {self.bits} bits"
         return f"{name}, {self.keep} {unit}, fold-in {self.fold}"
@@ -74,7 +78,7 @@ class Encoding:
     @property
     def lists(self) -> bool:
         """Whether the file holds lists of items in place of vectors."""
-        return self.kind in ("neighbours", "together")
+        return self.kind in ("neighbours", *OF_LOG)
 
     def check(self, dim: int) -> None:
         """Raise where the vectors of a run cannot be written so."""

@@ -46,16 +46,19 @@ class ListsOfLog:
         return EncodedLists(encode_rows(rows, bits), equal_weights=True)
 
 
-def choose_lists(split: Split, truth: Interactions) -> Together:
+def choose_lists(split: Split, truth: Interactions, least_users: int) -> Together:
     """The settings that do best on held-out items; lists that differ in their end only are computed once."""
-    history = histories(split.train)
+    history, start = histories(split.train), Together(least_users=least_users)
+    listed = min(20, split.n_items)
 
     @cache
     def whole(walk: float, popularity: float) -> NeighbourLists:
-        return Together(walk_exponent=walk, popularity_exponent=popularity).whole(split.train)
+        settings = start.with_value("walk_exponent", walk).with_value("popularity_exponent", popularity)
+        return settings.whole(split.train)
 
     def score(settings: Together) -> float:
         made = settings.cut(whole(settings.walk_exponent, settings.popularity_exponent), split.train)
-        return evaluate_scorer(made.scorer(history), split.train, truth).metrics["ndcg@20"]
+        found = evaluate_scorer(made.scorer(history), split.train, truth, ks=(listed,))
+        return found.metrics[f"ndcg@{listed}"]
 
-    return search(Together(), score, CHOICES)[0].settings
+    return search(start, score, CHOICES)[0].settings

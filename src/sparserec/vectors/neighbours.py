@@ -11,23 +11,26 @@ import scipy.sparse
 
 from sparserec.data import Interactions
 from sparserec.device import EncodedTable, SparseRows, encode_rows, read_back_sparse
-from sparserec.evaluation import NO_ITEM
+from sparserec.evaluation import NO_ITEM, top_scored
 from sparserec.vectors.propagate import Vectors
 
 BLOCK_ROWS = 1024
-BLOCK_USERS = 512
 
 
 class Neighbours:
-    """What every item adds to the score of every other one, `fold_i . items_j`, the largest of each row kept."""
+    """What every item adds to the score of every other one, `fold_i . items_j`, the largest of each row kept.
 
-    def __init__(self, vectors: Vectors, most: int) -> None:
+    Items that are not `listed` have no list and stand in none (None: all are).
+    """
+
+    def __init__(self, vectors: Vectors, most: int, listed: np.ndarray | None = None) -> None:
         self.vectors = vectors
         self.most = min(most, len(vectors.items) - 1)
+        self.hidden = np.zeros(len(vectors.items), bool) if listed is None else ~listed
 
     @cached_property
     def _lists(self) -> tuple[np.ndarray, np.ndarray]:
-        """Items and values, (items, most) each, largest first."""
+        """Items and values, (items, most) each, largest first, of equal ones the lower item."""
         fold, items = self.vectors.fold[0], self.vectors.items
         others = np.empty((len(items), self.most), np.int64)
         values = np.empty((len(items), self.most), np.float32)
@@ -35,11 +38,14 @@ class Neighbours:
             scores = fold[first : first + BLOCK_ROWS] @ items.T
             own = np.arange(len(scores))
             scores[own, first + own] = -np.inf
-            top = np.argpartition(-scores, self.most - 1, axis=1)[:, : self.most]
-            picked = np.take_along_axis(scores, top, 1)
-            order = np.argsort(-picked, axis=1, kind="stable")
-            others[first : first + BLOCK_ROWS] = np.take_along_axis(top, order, 1)
-            values[first : first + BLOCK_ROWS] = np.take_along_axis(picked, order, 1)
+            scores[:, self.hidden] = -np.inf
+            scores[self.hidden[first : first + BLOCK_ROWS]] = -np.inf
+            best = top_scored(scores.__getitem__, len(items), own, self.most, [])
+            listed = np.maximum(best, 0)  # NO_ITEM where fewer are left
+            others[first : first + BLOCK_ROWS] = listed
+            values[first : first + BLOCK_ROWS] = np.where(
+                best == NO_ITEM, -np.inf, np.take_along_axis(scores, listed, 1)
+            )
         return others, values
 
     def encode(self, keep: int, bits: int) -> EncodedLists:
@@ -89,22 +95,12 @@ def top_of_lists(
     seen: Sequence[Interactions],
     k: int,
 ) -> np.ndarray:
-    """The k best items of each user out of weighted sums of lists, those in `seen` left out: (users, k)."""
-    top = np.empty((len(users), k), np.int32)
-    for first in range(0, len(users), BLOCK_USERS):
-        some = users[first : first + BLOCK_USERS]
-        scores = np.asarray((history[some] @ lists).todense(), np.float32)
-        for known in seen:
-            _hide(scores, some, known)
-        best = np.argpartition(-scores, k - 1, axis=1)[:, :k]
-        values = np.take_along_axis(scores, best, 1)
-        order = np.lexsort((best, -values), axis=1)
-        best = np.where(np.isneginf(values), NO_ITEM, best)
-        top[first : first + BLOCK_USERS] = np.take_along_axis(best, order, 1)
-    return top
+    """The k best items of each user out of weighted sums of lists, those in `seen` left out: (users, k).
 
+    Most scores are 0 here, so what ties at the cut matters: the lower item, as everywhere and as readers do it.
+    """
 
-def _hide(scores: np.ndarray, users: np.ndarray, known: Interactions) -> None:
-    offsets = known.offsets()
-    for row, user in enumerate(users):
-        scores[row, known.items[offsets[user] : offsets[user + 1]]] = -np.inf
+    def scores(some: np.ndarray) -> np.ndarray:
+        return (history[some] @ lists).toarray()
+
+    return top_scored(scores, lists.shape[1], users, k, [(known.offsets(), known.items) for known in seen])

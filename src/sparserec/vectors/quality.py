@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,29 +11,60 @@ import torch
 
 from sparserec.data import Interactions, Split
 from sparserec.evaluation import Evaluation, evaluate, per_user
+from sparserec.evaluation import some_users as some_users
 from sparserec.graph import Adjacency
-from sparserec.recommenders import Recommender
+from sparserec.recommenders import FoldIn, Recommender, given_history, user_history
 from sparserec.table import Shape, Table
 from sparserec.vectors.encoding import DEFAULT, EncodedVectors, Encoding, encode
-from sparserec.vectors.fold_in import FoldIn, given_history, user_history
 from sparserec.vectors.neighbours import EncodedLists, top_of_lists, weighted_history
 from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all
 
 KEPT = ("recall@20", "ndcg@20")
 
 
+PerUser = dict[str, np.ndarray]
+"""Recall and NDCG of every user who has held-out items, ascending."""
+
+
 def rank_quality(
     users: np.ndarray, items: np.ndarray, split: Split, truth: Interactions, at_test: bool, k: int = 20
 ) -> dict[str, float]:
     """Recall and NDCG of ranking all items by dot product."""
-    item_vectors, user_vectors = torch.from_numpy(np.ascontiguousarray(items)), torch.from_numpy(users)
+    return _means(_ranked(users.__getitem__, items, split, truth, at_test, k))
+
+
+def _means(found: PerUser) -> dict[str, float]:
+    return {name: float(values.mean()) for name, values in found.items()}
+
+
+def _ranked(
+    vectors_of: Callable[[np.ndarray], np.ndarray],
+    items: np.ndarray,
+    split: Split,
+    truth: Interactions,
+    at_test: bool,
+    k: int = 20,
+) -> PerUser:
+    item_vectors = torch.from_numpy(np.ascontiguousarray(items))
 
     def rows(ids: np.ndarray) -> torch.Tensor:
-        return user_vectors[torch.from_numpy(ids).long()]
+        return torch.from_numpy(vectors_of(ids))
 
     k = min(k, len(items))
     found = evaluate(rows, item_vectors, split.train, truth, split.known_at_test if at_test else (), ks=(k,))
-    return {name: found.metrics[name.replace("20", str(k))] for name in KEPT}
+    return {name: found.per_user[name.replace("20", str(k))] for name in KEPT}
+
+
+def folded_users(
+    vectors: Vectors, made: EncodedVectors | EncodedLists | None, split: Split, truth: Interactions
+) -> PerUser:
+    """What each user gets who is made from their history, by what goes into a file or, without it, by the float
+    vectors: what two files are compared by, user by user.
+    """
+    if isinstance(made, EncodedLists):
+        return _listed(made, user_history(vectors.graph), split, truth, False, None)
+    items, fold = (vectors.items, vectors.fold) if made is None else made.read
+    return _ranked(FoldIn(fold, vectors.graph).look_up(), items, split, truth, False)
 
 
 def encoded_quality(
@@ -59,7 +90,7 @@ def made_quality(
     """The same of what goes into a file, whose items are `places` of all. Lists have no vectors for trained users."""
     if isinstance(made, EncodedLists):
         history = user_history(vectors.graph)
-        return {"folded": _lists_quality(made, history, split, truth, at_test, places)}
+        return {"folded": _means(_listed(made, history, split, truth, at_test, places))}
     items, fold = _spread(made, places, split.n_items)
     return _both(vectors, items, fold, split, truth, at_test)
 
@@ -80,7 +111,7 @@ def new_user_quality(
         given = given.select(np.isin(given.items, known_items))
     if isinstance(made, EncodedLists):
         history = given_history(vectors.graph, given)
-        return _lists_quality(made, history, split, split.test, True, known_items)
+        return _means(_listed(made, history, split, split.test, True, known_items))
     items, fold = (vectors.items, vectors.fold) if made is None else _spread(made, known_items, split.n_items)
     return rank_quality(FoldIn(fold, vectors.graph).users(given), items, split, split.test, at_test=True)
 
@@ -115,37 +146,27 @@ def _spread(
     return wide(items), tuple(wide(part) for part in fold)
 
 
-def _lists_quality(
+def _listed(
     made: EncodedLists,
     history: scipy.sparse.csr_matrix,
     split: Split,
     truth: Interactions,
     at_test: bool,
     places: np.ndarray | None,
-) -> dict[str, float]:
+) -> PerUser:
     k = min(20, split.n_items)
     users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
     seen = (split.train, *(split.known_at_test if at_test else ()))
     lists = made.matrix(np.arange(split.n_items) if places is None else places, split.n_items)
     top = top_of_lists(weighted_history(made, history), lists, users, seen, k)
     found = per_user(top, truth.offsets(), truth.items, users, k)
-    return {name: float(found[name.partition("@")[0]].mean()) for name in KEPT}
+    return {name: found[name.partition("@")[0]] for name in KEPT}
 
 
 def popularity_quality(split: Split, truth: Interactions, at_test: bool = False) -> dict[str, float]:
     """The same for recommending what most users chose."""
     items = split.train.item_counts().astype(np.float32)[:, None]
     return rank_quality(np.ones((split.n_users, 1), np.float32), items, split, truth, at_test)
-
-
-def some_users(part: Interactions, count: int, seed: int = 0) -> Interactions:
-    """The interactions of at most `count` users drawn at random: enough to choose by, a fraction of the time."""
-    users = np.unique(part.users)
-    if len(users) <= count:
-        return part
-    chosen = np.zeros(part.n_users, bool)
-    chosen[np.random.default_rng(seed).choice(users, count, replace=False)] = True
-    return part.select(chosen[part.users])
 
 
 def default_export_quality(vectors: Vectors, split: Split) -> dict[str, Any]:

@@ -1,0 +1,78 @@
+"""What the caller of an export asks for, and what is refused before anything is computed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from sparserec.errors import SettingError
+from sparserec.export.choose import LIST_USERS
+from sparserec.runs import Trained
+from sparserec.vectors import Encoding
+
+Mode = Literal["items", "full", "personal"]
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """What the caller asked for."""
+
+    mode: Mode = "items"
+    budget: int | None = None
+    """Largest file in bytes."""
+    encoding: Encoding | None = None
+    """None chooses on validation: the smallest file surely within 1 % of the best that fits in the budget, of the float
+    vectors where there is no budget.
+    """
+    bits: int | None = None
+    """Of the layer-0 table in mode full; None chooses as above."""
+    learn: bool = True
+    """Whether codes may be learnt for a budget, with base history's loss."""
+    min_users: int | None = None
+    """Items with fewer users are left out of the file. None: 1 with base history; 3 with bases whose users have rows,
+    because the vector of an item that one person has is made of what else that person has.
+    """
+    list_users: int = LIST_USERS
+    """Of files that hold lists of items: an entry of a co-occurrence list stands only where so many people have both
+    items, and items with fewer users are in no list of any kind.
+    """
+    titles: bool = True
+    """Whether titles and tags go into the file."""
+    include_everyones_history: bool = False
+    """Mode full holds every user's interactions; it is refused unless this is set."""
+    user: Any = None
+    """Whose vector a personal file holds."""
+    seconds: float | None = None
+    """Time for trying encodings for a budget; what is measured by then is chosen from. None: all are tried."""
+
+
+def check_options(run: Trained, path: Path, options: ExportOptions) -> None:
+    """Refuse what cannot or must not be written before anything is computed."""
+    if path.is_dir():
+        raise SettingError(f"{path}: is a folder; name the file to write, for example {path / 'model.srec'}")
+    if not path.absolute().parent.is_dir():
+        raise SettingError(f"{path}: there is no folder {path.parent}; make it first")
+    if options.mode == "full" and not options.include_everyones_history:
+        raise SettingError(
+            "mode full puts the interaction history of every user into the file, and anyone who has the file can "
+            "read it; if that is what you want, say so with `include_everyones_history`. Mode items holds no "
+            "interaction list"
+        )
+    if options.mode == "full" and not run.recommender.user_rows:
+        raise SettingError(
+            f"mode full holds the rows of users, and {run.config.base} has none: mode items serves every user exactly"
+        )
+    if options.mode == "personal" and options.user is None:
+        raise SettingError("mode personal needs a `user`: whose vector the file is to hold")
+    if options.encoding is not None:
+        options.encoding.check(run.table.shape.dim)
+        if options.encoding.learnt and run.recommender.self_loops:
+            raise SettingError(
+                f"encoding {options.encoding.label}: codes are learnt for users who are a sum over their items, and "
+                f"this run's {run.config.base} has self-loops"
+            )
+    if options.min_users is not None and options.min_users < 0:
+        raise SettingError(f"`min_users` {options.min_users}: must not be negative")
+    if options.list_users < 1:
+        raise SettingError(f"`list_users` {options.list_users}: must be at least 1")

@@ -1,0 +1,41 @@
+"""Packages that only a part of sparserec needs, and the one line that says how to get them.
+
+`pip install sparserec` brings numpy and the reader; everything else is an extra of pyproject.toml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sparserec.errors import SparserecError
+
+EXTRAS: dict[str, tuple[str, ...]] = {
+    "train": (
+        "torch", "scipy", "sklearn", "pyarrow", "narwhals", "safetensors", "pydantic", "typer", "rich", "numba",
+    ),
+    "plots": ("matplotlib",),
+}  # fmt: skip
+"""What each extra brings, by the name it is imported under; a test holds it to pyproject.toml."""
+
+
+class MissingExtraError(SparserecError, ImportError):
+    """A package that was asked for is in an extra that is not installed."""
+
+
+@contextmanager
+def extras_named(what: str) -> Iterator[None]:
+    """Whoever asks for `what` and lacks a package reads which extra to install, and not only the package's name."""
+    try:
+        yield
+    except (
+        ModuleNotFoundError,
+        MissingExtraError,
+    ) as error:  # the outermost question is the one that was asked
+        package = (error.name or "").split(".")[0]
+        extra = next((extra for extra, packages in EXTRAS.items() if package in packages), None)
+        if extra is None:
+            raise
+        raise MissingExtraError(
+            f"{what} needs {package}, which is not installed: pip install 'sparserec[{extra}]'", name=package
+        ) from None

@@ -1,0 +1,190 @@
+"""Softmax over items from active entries alone: compiled loops over (item, entry, user), users innermost.
+
+User vectors of a batch lie transposed, (columns, users), so that one active entry of an item meets all users at once as
+one stretch of memory. Items are taken in the chunks of rows that processes share a table by; each chunk sums by itself
+and sums of chunks are added in their order: results do not depend on how many threads or processes work.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from llvmlite import ir
+from numba import float32, int32, prange
+from numba.extending import intrinsic
+
+from sparserec.compiled import compiled
+
+FAST = {"contract", "reassoc", "nsz", "arcp"}
+"""What lets the compiler use vector instructions; not-a-number stays what it is, so that a broken training shows."""
+LARGEST_EXPONENT = 80.0
+
+
+@intrinsic
+def _as_float(context, bits):  # type: ignore[no-untyped-def]
+    """The float32 with these bits."""
+    return float32(int32), lambda _, builder, __, args: builder.bitcast(args[0], ir.FloatType())
+
+
+@compiled(inline="always", fastmath=FAST)
+def fast_exp(x):  # type: ignore[no-untyped-def]
+    """exp for float32 within 5e-6 relative, as arithmetic alone: 2^whole by its bits, 2^rest by a polynomial."""
+    x = min(max(x, np.float32(-87.0)), np.float32(LARGEST_EXPONENT)) * np.float32(1.4426950408889634)
+    whole = np.int32(x + np.float32(128.5)) - np.int32(128)  # rounds: the shift makes it positive
+    rest = x - np.float32(whole)
+    power = np.float32(1.5403530e-4)
+    power = power * rest + np.float32(1.3333558e-3)
+    power = power * rest + np.float32(9.6181291e-3)
+    power = power * rest + np.float32(5.5504109e-2)
+    power = power * rest + np.float32(2.4022651e-1)
+    power = power * rest + np.float32(6.9314718e-1)
+    power = power * rest + np.float32(1.0)
+    return power * _as_float(np.int32((whole + np.int32(127)) << 23))  # type: ignore[call-arg]
+
+
+@compiled(inline="always", fastmath=FAST)
+def _score(first, last, origin, positions, values, scale, vectors, scores):  # type: ignore[no-untyped-def]
+    """Scores of one item for all users, four entries at a time: a store for every four products."""
+    scores[:] = np.float32(0.0)
+    e = first
+    while e + 4 <= last:
+        a, b = vectors[positions[e] - origin], vectors[positions[e + 1] - origin]
+        c, d = vectors[positions[e + 2] - origin], vectors[positions[e + 3] - origin]
+        va, vb = scale * values[e], scale * values[e + 1]
+        vc, vd = scale * values[e + 2], scale * values[e + 3]
+        for u in range(len(scores)):
+            scores[u] += va * a[u] + vb * b[u] + vc * c[u] + vd * d[u]
+        e += 4
+    while e < last:
+        a, va = vectors[positions[e] - origin], scale * values[e]
+        for u in range(len(scores)):
+            scores[u] += va * a[u]
+        e += 1
+
+
+@compiled(inline="always", fastmath=FAST)
+def _spread(first, last, origin, positions, values, scale, shares, slopes):  # type: ignore[no-untyped-def]
+    """slopes[column] += value * shares for every entry of one item."""
+    e = first
+    while e + 2 <= last:
+        a, b = slopes[positions[e] - origin], slopes[positions[e + 1] - origin]
+        va, vb = scale * values[e], scale * values[e + 1]
+        for u in range(len(shares)):
+            a[u] += va * shares[u]
+            b[u] += vb * shares[u]
+        e += 2
+    if e < last:
+        a, va = slopes[positions[e] - origin], scale * values[e]
+        for u in range(len(shares)):
+            a[u] += va * shares[u]
+
+
+@compiled(inline="always", fastmath=FAST)
+def _gather(first, last, origin, positions, vectors, shares, gradient):  # type: ignore[no-untyped-def]
+    """gradient[entry] += shares . vectors[column], four entries at a time."""
+    e = first
+    while e + 4 <= last:
+        a, b = vectors[positions[e] - origin], vectors[positions[e + 1] - origin]
+        c, d = vectors[positions[e + 2] - origin], vectors[positions[e + 3] - origin]
+        ga = gb = gc = gd = np.float32(0.0)
+        for u in range(len(shares)):
+            share = shares[u]
+            ga += share * a[u]
+            gb += share * b[u]
+            gc += share * c[u]
+            gd += share * d[u]
+        gradient[e] += ga
+        gradient[e + 1] += gb
+        gradient[e + 2] += gc
+        gradient[e + 3] += gd
+        e += 4
+    while e < last:
+        a, ga = vectors[positions[e] - origin], np.float32(0.0)
+        for u in range(len(shares)):
+            ga += shares[u] * a[u]
+        gradient[e] += ga
+        e += 1
+
+
+@compiled(parallel=True, fastmath=FAST)
+def softmax_sums(
+    chunks: np.ndarray,  # (chunks + 1,) where each chunk's items begin in the next two
+    items: np.ndarray,  # int32 (n,) ascending: the items the softmax runs over
+    odds: np.ndarray,  # float32 (n,) how many items each of them stands for
+    pair_starts: np.ndarray,  # int32 (n + 1,) pairs of each of these items
+    pair_users: np.ndarray,  # int32 (pairs,) by item
+    pair_own: np.ndarray,  # float32 (pairs,) the item's own share in its score
+    starts: np.ndarray,  # int32 (rows + 1,) entries of each row of the table
+    positions: np.ndarray,
+    values: np.ndarray,
+    scales: np.ndarray,  # float32 (rows,) what makes each row as long as it should be
+    vectors: np.ndarray,  # float32 (dim, users)
+    tops: np.ndarray,  # float32 (users,) taken off every score
+    sums: np.ndarray,  # float32 (chunks, users) out: sum of the exponentials
+    slopes: np.ndarray,  # float32 (chunks, dim, users) out: sum of the exponentials times the item's vector
+) -> None:
+    """First pass: what every user's softmax is divided by, and the mean item vector under it, undivided."""
+    dim, users = vectors.shape
+    for chunk in prange(len(chunks) - 1):
+        scores = np.empty(users, np.float32)
+        sums[chunk], slopes[chunk] = np.float32(0.0), np.float32(0.0)
+        for index in range(chunks[chunk], chunks[chunk + 1]):
+            row = items[index]
+            first, last, origin = starts[row], starts[row + 1], row * dim
+            _score(first, last, origin, positions, values, scales[row], vectors, scores)
+            for pair in range(pair_starts[index], pair_starts[index + 1]):
+                scores[pair_users[pair]] -= pair_own[pair]
+            odd, total = odds[index], sums[chunk]
+            for u in range(users):
+                scores[u] = odd * fast_exp(scores[u] - tops[u])
+                total[u] += scores[u]
+            _spread(first, last, origin, positions, values, scales[row], scores, slopes[chunk])
+
+
+@compiled(parallel=True, fastmath=FAST)
+def entry_gradients(
+    chunks: np.ndarray,
+    items: np.ndarray,
+    odds: np.ndarray,
+    pair_starts: np.ndarray,
+    pair_users: np.ndarray,
+    pair_own: np.ndarray,
+    pair_target: np.ndarray,  # float32 (pairs,) share of the pair in the loss
+    starts: np.ndarray,
+    positions: np.ndarray,
+    values: np.ndarray,
+    scales: np.ndarray,
+    vectors: np.ndarray,
+    tops: np.ndarray,
+    shares: np.ndarray,  # float32 (users,) the user's part of the loss over the sum of exponentials
+    gradient: np.ndarray,  # float32 (entries,) added to: gradient of the scaled rows' active entries
+    kept_at: np.ndarray,  # int32 (n,) row of `kept` that takes the item's slopes, -1 for none
+    kept: np.ndarray,  # float32 (rows, users) out: slope of every user's score, for candidates
+) -> None:
+    """Second pass: scores again, turned into slopes of the loss, and from those the gradient of every active entry."""
+    dim, users = vectors.shape
+    for chunk in prange(len(chunks) - 1):
+        scores = np.empty(users, np.float32)
+        for index in range(chunks[chunk], chunks[chunk + 1]):
+            row = items[index]
+            first, last, origin = starts[row], starts[row + 1], row * dim
+            _score(first, last, origin, positions, values, scales[row], vectors, scores)
+            for pair in range(pair_starts[index], pair_starts[index + 1]):
+                scores[pair_users[pair]] -= pair_own[pair]
+            odd = odds[index]
+            for u in range(users):
+                scores[u] = odd * shares[u] * fast_exp(scores[u] - tops[u])
+            for pair in range(pair_starts[index], pair_starts[index + 1]):
+                scores[pair_users[pair]] -= pair_target[pair]
+            _gather(first, last, origin, positions, vectors, scores, gradient)
+            if kept_at[index] >= 0:
+                kept[kept_at[index]] = scores
+
+
+@compiled(parallel=True)
+def row_scales(starts: np.ndarray, values: np.ndarray, lengths: np.ndarray, scales: np.ndarray) -> None:
+    """What makes every row as long as it should be; 0 for a row without any length."""
+    for row in prange(len(scales)):
+        square = np.float32(0.0)
+        for e in range(starts[row], starts[row + 1]):
+            square += values[e] * values[e]
+        scales[row] = lengths[row] / np.sqrt(square) if square > 0.0 else np.float32(0.0)
