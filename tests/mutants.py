@@ -3,8 +3,8 @@
     python tests/mutants.py [--only WORD ..] [--report docs/mutants.md]
 
 tests/mutants.toml holds the breaks: a file below src/sparserec, the text that is there, what it becomes, and the tests
-that should notice. Each is tried on a copy of the source, so the working tree is never touched. A text that is not
-found exactly once is an error: the list must follow the code.
+that should notice, which must pass without a break. Each is tried on a copy of the source, so the working tree is never
+touched. A text that is not found exactly once is an error: the list must follow the code.
 """
 
 from __future__ import annotations
@@ -17,12 +17,16 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 LONGEST_SECONDS = 600
 """Of processor time: on a busy machine a test that is merely slow has noticed nothing."""
+
+NOTHING_RUN = (4, 5)
+"""What pytest ends with when it does not find the tests: nobody has noticed anything."""
 
 
 @dataclass(frozen=True)
@@ -56,18 +60,39 @@ def survives(mutant: Mutant, source: Path) -> bool:
     file = source / "sparserec" / mutant.file
     text = file.read_text(encoding="utf-8")
     file.write_text(text.replace(mutant.old, mutant.new), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutant.tests]
-    environment = {**os.environ, "PYTHONPATH": str(source)}
     try:
-        # A test that no longer ends has noticed: it is killed.
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, preexec_fn=_limit)
+        done = run_tests(
+            mutant.tests, source, LONGEST_SECONDS
+        )  # one that no longer ends has noticed: it is killed
     finally:
         file.write_text(text, encoding="utf-8")
+    if done.returncode in NOTHING_RUN:
+        raise SystemExit(f"{mutant.what}: its tests cannot be run\n{done.stdout}{done.stderr}")
     return done.returncode == 0
 
 
-def _limit() -> None:
-    resource.setrlimit(resource.RLIMIT_CPU, (LONGEST_SECONDS, LONGEST_SECONDS))
+def run_tests(
+    tests: Sequence[str], source: Path, seconds: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run tests on a source tree until one fails, for at most so many seconds of processor time."""
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+
+    def limit() -> None:
+        if seconds is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+
+    return subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, preexec_fn=limit
+    )
+
+
+def check_unbroken(mutants: list[Mutant], source: Path) -> None:
+    """Tests that fail without any error of ours would seem to notice every one."""
+    tests = sorted({test for mutant in mutants for test in mutant.tests})
+    done = run_tests(tests, source)
+    if done.returncode != 0:
+        raise SystemExit(f"the tests fail as it is, so they would notice nothing\n{done.stdout[-3000:]}")
 
 
 def report(tried: list[tuple[Mutant, bool]], listed: int) -> str:
@@ -102,10 +127,13 @@ def main() -> int:
         for mutant in listed
         if any(word in mutant.what or word in mutant.file for word in arguments.only)
     ]
+    if not chosen:
+        raise SystemExit(f"nothing in the list has any of {', '.join(arguments.only)}")
     tried = []
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        check_unbroken(chosen, source)
         for mutant in chosen:
             alive = survives(mutant, source)
             print(f"{'LIVES ' if alive else 'caught'}  {mutant.file}: {mutant.what}", flush=True)

@@ -1,4 +1,5 @@
-"""Every code block of the README and the guide is run, in order, in an empty folder; the README's file tree is true.
+"""Every code block of the README and the guide is run, in order, in an empty folder; links lead somewhere; the
+file tree of CONTRIBUTING.md is true.
 
 - ```sh      lines that begin with `sparserec` are run by the real command line, in this process
 - ```python  is executed; all blocks of a page share their variables
@@ -16,13 +17,16 @@ import re
 import shlex
 import shutil
 import subprocess
+import tomllib
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from typer.main import get_command
 
+import sparserec
 from sparserec.cli.app import build_app
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -193,24 +197,109 @@ def tree_paths(block: Block) -> list[str]:
     return paths
 
 
-def test_the_file_tree_of_the_readme_is_the_repository() -> None:
+def test_the_file_tree_is_the_repository() -> None:
     """Whatever is named exists, and every folder of the package is named."""
     trees = [
         block
-        for block in blocks_of(ROOT / "README.md")
+        for block in blocks_of(ROOT / "CONTRIBUTING.md")
         if "src/sparserec/" in block.text and block.language in SHOWN
     ]
-    assert trees, "the README shows no file tree"
+    assert trees, "CONTRIBUTING.md shows no file tree"
     paths = [path for block in trees for path in tree_paths(block)]
     missing = [path for path in paths if not (ROOT / path).exists()]
-    assert not missing, f"named in the README but not there: {missing}"
+    assert not missing, f"named in CONTRIBUTING.md but not there: {missing}"
     package = ROOT / "src" / "sparserec"
     rooms = {f"src/sparserec/{room.parent.name}/" for room in package.glob("*/__init__.py")}
-    assert rooms <= set(paths), f"not named in the README: {sorted(rooms - set(paths))}"
+    assert rooms <= set(paths), f"not named in CONTRIBUTING.md: {sorted(rooms - set(paths))}"
+
+
+def written() -> list[Path]:
+    """Every page that people read."""
+    top = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "js/README.md")]
+    return [*top, *sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
+
+
+def headings(path: Path) -> set[str]:
+    """The anchors of a page, as code hosts and the site make them."""
+    lines = re.findall(
+        r"^#+ (.+)$", re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.S), re.M
+    )
+    return {re.sub(r"[^\w -]", "", line.strip().lower()).replace(" ", "-") for line in lines}
 
 
 def test_links_between_pages_lead_somewhere() -> None:
-    for page in [ROOT / "README.md", *(GUIDE / name for name in PAGES)]:
-        for link in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
-            if "://" not in link:
-                assert (page.parent / link).exists(), f"{page.name}: {link} does not exist"
+    wrong = []
+    for page in written():
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+        for link in re.findall(r"\]\(([^)\s]+)\)|<img src=\"([^\"]+)\"", text):
+            place, _, anchor = "".join(link).partition("#")
+            if "://" in place:
+                continue
+            target = page.parent / place if place else page
+            if not target.exists() or (anchor and anchor not in headings(target)):
+                wrong.append(f"{page.relative_to(ROOT)}: {''.join(link)}")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_page_is_reached_from_the_front_of_the_site() -> None:
+    """`make docs` warns of it too; this needs nothing but the sources."""
+    front = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    listed = {
+        line.strip() for block in re.findall(r"```\{toctree\}(.*?)```", front, re.S) for line in block.split()
+    }
+    pages = [path for kind in ("*.md", "*.ipynb") for path in (ROOT / "docs").rglob(kind)]
+    names = {path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in pages} - {"index"}
+    forgotten = sorted(name for name in names if not any(fnmatch(name, one) for one in listed))
+    assert not forgotten, f"not in docs/index.md: {forgotten}"
+
+
+def test_one_sentence_says_what_it_is() -> None:
+    """The same words in the README, on the site, in the help, in the docstring and on the package page."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    shown = CliRunner().invoke(get_command(build_app()), ["--help"], terminal_width=200).output
+    places = {
+        "README.md": (ROOT / "README.md").read_text(encoding="utf-8"),
+        "docs/index.md": (ROOT / "docs" / "index.md").read_text(encoding="utf-8"),
+        "CITATION.cff": (ROOT / "CITATION.cff").read_text(encoding="utf-8"),
+        "pyproject.toml": project["description"],
+        "the docstring": sparserec.__doc__ or "",
+        "--help": shown,
+    }
+    missing = [name for name, text in places.items() if sparserec.SENTENCE not in " ".join(text.split())]
+    assert not missing, missing
+
+
+def torchrun_lines() -> list[str]:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    lines = [line for page in pages for block in blocks_of(page) for line in block.text.splitlines()]
+    return [line for line in lines if line.startswith("torchrun ")]
+
+
+def test_torchrun_takes_the_commands_that_name_it(capsys: pytest.CaptureFixture) -> None:
+    """It looks for options of its own in what is meant for us: `--run` could be its `--run-path`."""
+    from torch.distributed.run import get_args_parser
+
+    train = {
+        option for parameter in get_command(build_app()).commands["train"].params for option in parameter.opts
+    }  # type: ignore[attr-defined]
+    assert len(torchrun_lines()) >= 3
+    for line in torchrun_lines():
+        parsed = get_args_parser().parse_args(shlex.split(line)[1:])
+        ours = parsed.training_script_args
+        assert (parsed.module, parsed.training_script, ours[0]) == (True, "sparserec", "train"), line
+        assert {word for word in ours if word.startswith("--")} <= train, line
+    refused = {option for option in train if option.startswith("--") and not torchrun_passes(option)}
+    assert refused == {"--run"}, "the guide names this one, and what to write instead"
+    assert "`--run-dir` is `--run`" in (GUIDE / "more-than-one-machine.md").read_text(encoding="utf-8")
+
+
+def torchrun_passes(option: str) -> bool:
+    from torch.distributed.run import get_args_parser
+
+    try:
+        return (
+            get_args_parser().parse_args(["-m", "sparserec", "train", option, "x"]).training_script_args[1]
+            == option
+        )
+    except SystemExit:
+        return False

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from sparserec.errors import RunError
 from sparserec.files import cache_folder, replacing, write_text
 
 
@@ -48,3 +50,20 @@ def test_cache_folder_follows_the_environment(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr("sys.platform", "linux")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "x"))
     assert cache_folder() == tmp_path / "x" / "sparserec"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the folder is found in other ways")
+def test_a_user_without_a_home_is_told_what_to_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container may run as a number that no list of users has."""
+    import pwd
+
+    def unknown(number: int) -> None:
+        raise KeyError(number)
+
+    for name in ("HOME", "XDG_CACHE_HOME", "SPARSEREC_CACHE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    with pytest.raises(RunError, match="set SPARSEREC_CACHE"):
+        cache_folder()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "sparserec"

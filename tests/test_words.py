@@ -13,7 +13,7 @@ from typer.main import get_command
 
 import sparserec
 from sparserec.cli.app import build_app
-from sparserec.cli.options import _FLAGS, _SPELLED, as_typed
+from sparserec.cli.typed import _FLAGS, _SPELLED, as_typed
 
 ROOT = Path(sparserec.__file__).parent
 FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).parts[0] != "cli"]

@@ -150,3 +150,19 @@ def test_search_climbs_until_nothing_improves() -> None:
     assert (tried[0].settings.x, tried[0].settings.y, tried[0].score) == (2, 2, 0)  # type: ignore[attr-defined]
     assert len(asked) == len(set(asked)) == len(tried) < 16
     assert [one.score for one in tried] == sorted((one.score for one in tried), reverse=True)
+
+
+@pytest.mark.parametrize("least", [1, 2, 4])
+def test_neighbours_that_enough_people_have_both_of(least: int) -> None:
+    """Against the matrix of how many people have two items; similarities stay what they were."""
+    rng = np.random.default_rng(2)
+    train = Interactions.from_pairs(*np.nonzero(rng.random((40, 25)) < 0.25))
+    seen = histories(train).toarray()
+    both = seen.T @ seen
+    np.fill_diagonal(both, 0)
+    lists = RP3beta(neighbours=25, least_users=least).fit(train).lists.toarray()
+    every = RP3beta(neighbours=25).fit(train).lists.toarray()
+    np.testing.assert_array_equal(lists != 0, both >= least)
+    np.testing.assert_allclose(lists, np.where(both >= least, every, 0))
+    few = RP3beta(neighbours=3, least_users=least).fit(train).lists.toarray()
+    np.testing.assert_allclose(np.sort(few, axis=1)[:, -3:], np.sort(lists, axis=1)[:, -3:])

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from sparserec.cli.app import build_app
 
 SETTINGS = [
-    "--base", "lightgcn", "--dim", "16", "--density", "0.5", "--epochs", "12", "--quiet",
+    "--base", "lightgcn", "--dim", "16", "--density", "0.5", "--epochs", "12", "--quiet", "--no-file",
     "--set", "recipe.batch_size=200", "--set", "recipe.learning_rate=0.05", "--set", "recipe.validate_every=6",
 ]  # fmt: skip
 Call = Callable[..., Result]

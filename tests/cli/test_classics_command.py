@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from sparserec.errors import DataError, SettingError
-from sparserec.experiments.results import markdown_table, read_results
+from sparserec.experiments.results import markdown_table
+from sparserec.runs import read_results
 
 
 @pytest.fixture(scope="module")

@@ -32,3 +32,10 @@ def test_output_in_a_pipe_is_plain(runs: Path) -> None:
     result = run("compare", runs / "dense", runs / "sparse")
     assert result.returncode == 0 and "\x1b" not in result.stdout
     assert all(ord(sign) < 0x2500 for sign in result.stdout)  # no rules
+
+
+def test_the_version_is_said(call: Callable) -> None:
+    import sparserec
+
+    result = call("--version")
+    assert result.exit_code == 0 and result.stdout == f"sparserec {sparserec.__version__}\n"

@@ -16,6 +16,7 @@ from sparserec.errors import SettingError
 from sparserec.training.configure import resolve_config
 
 NO_SETTINGS = {"run_dir", "data_dir", "resume", "threads", "quiet", "force", "warm", "dense_run", "metadata"}
+NO_SETTINGS |= {"thorough", "file"}  # what is shipped
 NO_SETTINGS |= {
     "final"
 }  # a setting that `--set final=true` shows; what is shown is the same for both trainings
@@ -26,7 +27,7 @@ NEED_THE_DATA = {"budget", "mode", "most_nmf_work"}
 
 def test_defaults_are_filled_in(call: Callable) -> None:
     values = tomllib.loads(call("config", "show", "gowalla", "--base", "xsimgcl").stdout)
-    assert values["data"] == "gowalla" and values["recipe"]["batch_size"] == 8000
+    assert values["data"] == "gowalla" and values["recipe"]["batch_size"] == 32000
     assert values["base_settings"]["temperature"] == 0.15 and values["recipe"]["explorations"] == 20
 
 
@@ -35,6 +36,8 @@ def test_defaults_are_filled_in(call: Callable) -> None:
     [
         ["world"],
         ["world", "--recipe", "paper", "--epochs", "7"],
+        ["world", "--recipe", "fall-100"],
+        ["gowalla", "--base", "lightgcn", "--preset", "published-gowalla"],
         ["world", "--method", "small_dense", "--set", "method_settings.match=bytes", "--seed", "3"],
         ["world", "--base", "mgdcf", "--set", "base_settings.self_loops=true", "--set", "read.core=5"],
     ],
@@ -103,3 +106,15 @@ def test_what_is_given_beside_like_wins(ask: Callable, call: Callable) -> None:
     assert values["recipe"]["rate_decay"] == 0.995
     wrong = call("config", "show", "world", "--like", "thesis").exception
     assert isinstance(wrong, SettingError) and "thesis" in str(wrong) and "paper" in str(wrong)
+
+
+def test_like_paper_with_a_base_that_the_paper_has_not(ask: Callable) -> None:
+    """Method and density are theirs; settings and recipe are the base's own."""
+    values = ask("config", "show", "gowalla", "--like", "paper", "--base", "history", "--density", "0.25")
+    own = ask("config", "show", "gowalla", "--base", "history", "--density", "0.25")
+    assert values == own and (values["method"], values["dim"]) == ("sparserec", 128)
+
+
+def test_a_setting_of_the_recipe_is_pointed_there(call: Callable) -> None:
+    wrong = call("config", "show", "world", "--set", "learning_rate=0.1").exception
+    assert isinstance(wrong, SettingError) and "write `recipe.learning_rate=0.1`" in str(wrong)

@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 from typer.main import get_command
 
+import sparserec
 from sparserec.catalogue import BASE_LINES, METHOD_LINES
 from sparserec.cli.app import build_app
+from sparserec.describe import as_text
 from sparserec.methods import METHODS, make_method
 from sparserec.planning.miniature import plan_phases
-from sparserec.recommenders import RECOMMENDERS, History, make_recommender
+from sparserec.recommenders import RECOMMENDERS, make_recommender
 from sparserec.training.config import RunConfig
 
 
@@ -48,8 +51,13 @@ def test_methods_and_bases_are_all_listed() -> None:
 def test_bases_are_as_listed(base: str) -> None:
     line, made = BASE_LINES[base], make_recommender(base)
     assert (line.rows == "items") == (not made.user_rows)
-    hops = 0 if isinstance(made, History) else max(len(tap) for tap in made.taps) - 1
+    hops = max(len(tap) for tap in made.taps) - 1
     assert line.multiplications == 2 * hops, "forward and back"
+
+
+def test_the_catalogue_is_what_the_classes_say() -> None:
+    stored = Path(sparserec.__file__).with_name("catalogue.json").read_text(encoding="utf-8")
+    assert stored == as_text(), "python -m sparserec.describe writes it"
 
 
 def test_a_list_loads_no_torch() -> None:

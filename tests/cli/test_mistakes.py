@@ -11,7 +11,7 @@ import pytest
 
 from sparserec.cli import main
 
-QUICK = ("--base", "lightgcn", "--epochs", "1", "--dim", "8", "--method", "static", "--quiet")
+QUICK = ("--base", "lightgcn", "--epochs", "1", "--dim", "8", "--method", "static", "--quiet", "--no-file")
 Say = Callable[..., str]
 
 
@@ -122,3 +122,45 @@ def test_columns_can_be_named_where_the_message_says_so(
 def test_the_command_line_names_flags_where_python_names_arguments(say: Say, tmp_path: Path) -> None:
     (tmp_path / "odd.csv").write_text("who,item_id\nann,7\nbob,8\n")
     assert "name it with --user-col" in say("data", "describe", "odd.csv")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--seed", "-1"), "seed: Input should be greater than or equal to 0 (got -1)"),
+        (("--set", "split_seed=-1"), "split_seed: Input should be greater than or equal to 0"),
+        (("--set", "ks=[]"), "ks: Tuple should have at least 1 item"),
+        (("--set", "ks=[0]"), "ks.0: Input should be greater than 0"),
+        (("--set", "recipe=5"), "recipe is 5; name one (default,"),
+        (("--set", "recipe.preset=[]"), "recipe.preset is [], which is no name"),
+        (("--set", "preset={}"), "preset is {}, which is no name"),
+        (("--set", "like=[]"), "like is [], which is no name"),
+        (("--set", "base=[]"), "base is [], which is no name"),
+        (("--set", "method=7"), "method is 7, which is no name"),
+    ],
+)
+def test_settings_of_the_wrong_kind(say: Say, words: tuple[str, ...], message: str) -> None:
+    for command in (("train", "world"), ("config", "show")):
+        assert message in say(*command, *words)
+
+
+@pytest.mark.parametrize(
+    ("variables", "message"),
+    [
+        (
+            {"WORLD_SIZE": "2"},
+            "WORLD_SIZE is 2, so this should be one of several processes, but torchrun has not",
+        ),
+        ({"WORLD_SIZE": "two"}, "WORLD_SIZE is 'two', not a number of processes; unset it"),
+        ({"WORLD_SIZE": "0"}, "WORLD_SIZE is '0', not a number of processes"),
+        ({"LOCAL_WORLD_SIZE": "-2"}, "LOCAL_WORLD_SIZE is '-2', not a number of processes"),
+    ],
+)
+def test_variables_of_torchrun_without_it(
+    say: Say, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], message: str
+) -> None:
+    for name in ("RANK", "MASTER_ADDR", "MASTER_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert message in say("train", "world", *QUICK)

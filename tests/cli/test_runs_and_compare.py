@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from sparserec.errors import RunError, SettingError
+from sparserec.runs import RunFolder, append_result
 from sparserec.runs.stored_split import load_split
 
 
@@ -66,6 +67,29 @@ def test_compare_pairs_the_same_people(ask: Callable, call: Callable, runs: Path
     assert "reference" in shown and "p (Holm)" in shown and "effect" in shown
 
 
+def test_compare_takes_recorded_results(ask: Callable, call: Callable, runs: Path, tmp_path: Path) -> None:
+    """Rows of a result file and their users say what the folders say, to the two bytes that users are kept in."""
+    results = tmp_path / "results"
+    for name in ("dense", "sparse"):
+        append_result(results / "some.jsonl", name, RunFolder(runs / name))
+    words = ("--results", results)
+    known = ask("compare", runs / "dense", runs / "sparse", "--precision", "int8")
+    found = ask("compare", "dense", "some:sparse", *words)
+    mixed = ask("compare", runs / "dense", "sparse", *words)
+    assert [one["run"] for one in found] == ["dense", "sparse"] and found[1]["folder"] is None
+    for other in (found, mixed):
+        assert other[0]["precision"] == "int8" and other[0]["metrics"] == known[0]["metrics"]
+        assert other[1]["test"]["t"] == pytest.approx(known[1]["test"]["t"], rel=1e-3)
+        assert other[1]["test"]["difference"] == pytest.approx(known[1]["test"]["difference"], abs=1e-5)
+    append_result(results / "other.jsonl", "sparse", RunFolder(runs / "sparse"))
+    twice = call("compare", "dense", "sparse", *words).exception
+    assert isinstance(twice, SettingError) and "other:sparse, some:sparse" in str(twice)
+    nothing = call("compare", "dense", "nothing", *words).exception
+    assert isinstance(nothing, SettingError) and "neither a run folder nor" in str(nothing)
+    floats = call("compare", "dense", "some:sparse", *words, "--precision", "float").exception
+    assert isinstance(floats, SettingError) and "int8.ndcg@20 alone" in str(floats)
+
+
 def test_several_comparisons_are_corrected(ask: Callable, runs: Path) -> None:
     found = ask("compare", runs / "dense", runs / "sparse", runs / "sparse", "--metric", "recall@20")
     assert found[1]["test"]["p_holm"] == pytest.approx(min(1.0, 2 * found[1]["test"]["p"]))
@@ -88,3 +112,15 @@ def test_what_cannot_be_compared(call: Callable, runs: Path, tmp_path: Path) -> 
     (other / "record.json").unlink()
     result = call("compare", runs / "dense", other)
     assert isinstance(result.exception, RunError) and "not finished" in str(result.exception)
+
+
+def test_evaluate_says_why_there_is_no_result(call: Callable, log: Path, tmp_path: Path) -> None:
+    quick = ("--base", "lightgcn", "--method", "static", "--dim", "8", "--epochs", "1", "--quiet")
+    closed, whole = tmp_path / "closed", tmp_path / "whole"
+    assert call("train", log, "--run", closed, "--set", "open_test=false", *quick).exit_code == 0
+    told = call("evaluate", closed).stdout
+    assert "kept closed (open_test = false)" in told and "--again" in told and "no test part" not in told
+    call("evaluate", closed, "--again")
+    assert "kept closed" in (told := call("evaluate", closed).stdout) and "opened once since" in told
+    assert call("train", log, "--run", whole, "--final", *quick).exit_code == 0
+    assert "no test part" in call("evaluate", whole / "final").stdout

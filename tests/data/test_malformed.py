@@ -1,13 +1,14 @@
 """Each way an input can be wrong has a named error that says where it is and what to do."""
 
 import gzip
+import tracemalloc
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from sparserec.data import IdMap, read_item_info, read_source
+from sparserec.data import IdMap, file_bytes, read_item_info, read_source
 from sparserec.data import errors as p
 from sparserec.errors import DataError
 
@@ -193,3 +194,31 @@ def test_item_info_problems(tmp_path, text, error, message):
     (tmp_path / "items.csv").write_bytes(text)
     with pytest.raises(error, match=message):
         read_item_info(tmp_path / "items.csv", IdMap(np.array([1])))
+
+
+def test_a_gzip_that_unpacks_to_far_too_much(tmp_path):
+    """A file of some hundred kB that would unpack to 300 MB is refused before that much is held."""
+    path = tmp_path / "log.csv.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"user,item\n")
+        for _ in range(300):
+            file.write(b"1,2\n" * 250_000)
+    assert path.stat().st_size < 600_000
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            p.UnreadableFileError, match=r"gz: unpacks to more than 100 times .*unpack it yourself"
+        ):
+            read_source(path)
+        assert tracemalloc.get_traced_memory()[1] < 200e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_gzip_of_a_log_that_shrinks_well_is_read(tmp_path):
+    path = tmp_path / "log.csv.gz"
+    path.write_bytes(gzip.compress(b"user,item\n" + b"1,2\n" * 500_000))
+    assert path.stat().st_size * file_bytes.MOST_UNPACKED < 2_000_000, (
+        "above the share, below what is always read"
+    )
+    assert len(file_bytes.read_bytes(path)) == 2_000_010

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pyarrow import parquet
 
 from sparserec.data import read_source, split_interactions
+from sparserec.data.errors import BadValueError
 from sparserec.data.sniff import sniff
 from sparserec.errors import SettingError
 
@@ -193,6 +194,23 @@ def test_core_against_a_slow_version(rows, core):
         assert source.train.n_users == len({user for user, _ in kept})
 
 
+def test_drawn_users_keep_all_they_have_whatever_the_order_of_the_rows():
+    rows = [(f"u{user}", item) for user in range(20) for item in range(user % 5, 9)]
+    first = read_source(rows, draw_users=7).train
+    people = {user for user, _ in pairs(first)}
+    assert len(people) == first.n_users == 7
+    assert pairs(first) == sorted((user, item) for user, item in rows if user in people)
+    assert first.n_items == len({item for _, item in pairs(first)})
+    assert pairs(read_source(rows[::-1], draw_users=7).train) == pairs(first)
+    other = {user for user, _ in pairs(read_source(rows, draw_users=7, draw_seed=1).train)}
+    assert other != people
+    assert pairs(read_source(rows, draw_users=20).train) == sorted(rows)
+    cored = read_source(rows, draw_users=7, core=6).train
+    assert cored.n_users <= 7 and min(*cored.user_counts(), *cored.item_counts()) >= 6
+    with pytest.raises(SettingError, match="draw_users"):
+        read_source(rows, draw_users=0)
+
+
 def test_parquet_and_csv_of_the_same_log_have_the_same_hash(tmp_path):
     frame = pd.DataFrame(ROWS, columns=["user_id", "item_id", "rating", "timestamp"])
     frame.to_csv(tmp_path / "a.csv", index=False)
@@ -223,3 +241,25 @@ def test_a_mistyped_option_names_the_right_one():
 def test_what_is_taken_for_a_header(tmp_path, first, others, header):
     (tmp_path / "log.csv").write_text("\n".join([first, *others]) + "\n")
     assert sniff(tmp_path / "log.csv").header == header
+
+
+@pytest.mark.parametrize("zone", [None, "Europe/Berlin"])
+def test_times_in_nanoseconds(tmp_path, zone):
+    """What a float64 cannot hold is cut off; the order of the rest stays."""
+    times = pd.to_datetime(
+        ["2024-03-01 12:00:00.123456789", "2023-01-01", "2024-03-01 12:00:01.5"], format="ISO8601"
+    )
+    times = times.as_unit("ns").tz_localize("UTC").tz_convert(zone) if zone else times.as_unit("ns")
+    frame = pd.DataFrame({"user": [1, 1, 2], "item": [5, 6, 5], "time": times})
+    frame.to_parquet(tmp_path / "log.parquet")
+    assert "[ns" in str(parquet.read_schema(tmp_path / "log.parquet").field("time").type)
+    expected = [1709294400.123456, 1672531200.0, 1709294401.5]
+    for data in (tmp_path / "log.parquet", frame):
+        assert read_source(data).train.timestamps.tolist() == expected
+
+
+def test_times_that_no_clock_has(tmp_path):
+    times = pa.array([0, 2**62], pa.int64()).cast(pa.timestamp("ms"))
+    parquet.write_table(pa.table({"user": [1, 2], "item": [1, 2], "time": times}), tmp_path / "log.parquet")
+    with pytest.raises(BadValueError, match=r"log\.parquet.*column 'time' has times beyond the year 290,000"):
+        read_source(tmp_path / "log.parquet")

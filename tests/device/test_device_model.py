@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,6 +86,37 @@ def test_repeated_items_count_once() -> None:
     assert model.recommend(history=[3, 8, 3]) == model.recommend(history=[3, 8])
 
 
+def test_one_id_alone_is_one_id_and_ids_may_come_in_anything() -> None:
+    """`history="p0004"` once read its letters, ignored them as unknown and answered with what is popular."""
+    ids = [f"p{item:04d}" for item in range(TOY.items)]
+    model = model_of(
+        "items", item_ids=ids, tags=[["a tag" if item % 2 else "other"] for item in range(TOY.items)]
+    )
+    listed = model.recommend(history=["p0004"], k=5)
+    assert listed != model.recommend(history=[], k=5)
+    assert model.recommend(history="p0004", k=5) == listed
+    for some in (("p0004",), {"p0004"}, iter(["p0004"]), np.array(["p0004"])):
+        assert model.recommend(history=some, k=5) == listed
+    assert model.explain("p0004", "p0007") == model.explain(["p0004"], "p0007")
+    assert "p0007" not in [item.id for item in model.recommend(history="p0004", deny="p0007", k=30)]
+    assert [item.id for item in model.recommend(history="p0004", allow="p0007", k=30)] == ["p0007"]
+    assert model.recommend(history="p0004", tags="a tag") == model.recommend(history="p0004", tags=["a tag"])
+    counted = model_of("items")
+    for one in (3, np.int64(3), np.array([3]), np.array([3.0]), "3"):
+        assert counted.recommend(history=one, k=3) == counted.recommend(history=[3], k=3)
+
+
+def test_scores_of_explanations_are_added_one_by_one() -> None:
+    """0.1 ten times is not 1 that way, and it is where rounding is compensated for, as sum() does since Python 3.12."""
+
+    class Tenths:
+        def contributions(self, history: Any, item: int) -> np.ndarray:
+            return np.full(len(history.items), 0.1)
+
+    model = replace(model_of("items"), scorer=Tenths())
+    assert model.explain(list(range(10)), 11).score == 0.9999999999999999
+
+
 def test_dislikes_push_down() -> None:
     model = model_of("items")
     plain = {item.id: item.score for item in model.recommend(history=[3, 8], k=100)}
@@ -97,6 +130,20 @@ def test_questions_that_make_no_sense() -> None:
     for wrong in (
         {"k": 0},
         {"k": 2.5},
+        {"k": True},
+        {"history": [1], "weights": ["a"]},
+        {"history": [1], "weights": ["1"]},
+        {"history": [1], "weights": [None]},
+        {"history": [1], "weights": [[1.0]]},
+        {"history": [1, 2], "weights": [[1.0], [1.0, 2.0]]},
+        {"history": [1], "weights": 1.0},
+        {"history": [[1, 2]]},
+        {"history": [1.5]},
+        {"history": [True]},
+        {"history": [None]},
+        {"history": {1: 2.0}},
+        {"history": b"1"},
+        {"history": [1], "deny": [[1]]},
         {"history": [1], "weights": [1.0, 2.0]},
         {"user": "user 1", "history": [1]},
     ):
@@ -104,6 +151,12 @@ def test_questions_that_make_no_sense() -> None:
             model.recommend(**wrong)
     with pytest.raises(errors.BadQuery):
         model.recommend(history=[1], weights=[float("nan")])
+    for k in (0, -1, 2.5, "3", None):
+        with pytest.raises(errors.BadQuery):
+            model.similar(1, k=k)
+    for item in ([3, 4], 1.5, None):
+        with pytest.raises(errors.BadQuery):
+            model.similar(item)
     with pytest.raises(errors.UnknownUser):
         model.recommend(user="nobody")
     with pytest.raises(errors.UnknownItem):

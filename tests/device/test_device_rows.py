@@ -23,11 +23,13 @@ from sparserec.device import (
     read_back,
     sparse_rows,
 )
+from sparserec.device import gaps as gaps_module
 from sparserec.device.container import parse, serialise
 from sparserec.device.encode import quantise_to_codes, uniform_codes
 from sparserec.device.errors import CannotWrite
 from sparserec.device.gaps import encode_gaps, read_gaps
 from sparserec.device.product import AnyTable, read_any_table
+from sparserec.device.table import starts_of
 
 
 def stored(encoded: EncodedTable) -> AnyTable:
@@ -60,14 +62,23 @@ def test_gaps_by_hand() -> None:
 
 
 @settings(max_examples=60)
-@given(st.integers(0, 10**6), st.sampled_from([1, 2, 9, 200, 300, 70_000]), st.integers(0, 40))
-def test_gaps_round_trip(seed: int, dim: int, rows: int) -> None:
+@given(
+    st.integers(0, 10**6),
+    st.sampled_from([1, 2, 9, 200, 300, 70_000]),
+    st.integers(0, 40),
+    st.sampled_from([8, 16, gaps_module.BLOCK_GAPS]),
+)
+def test_gaps_round_trip(seed: int, dim: int, rows: int, block: int) -> None:
+    """However many gaps are read at a time."""
     rng = np.random.default_rng(seed)
     counts = rng.integers(0, min(dim, 20) + 1, rows)
     columns = [np.sort(rng.choice(dim, count, replace=False)) for count in counts]
     flat = np.concatenate([np.zeros(0, np.int64), *columns])
     tensors = {f"t.{name}": tensor for name, tensor in encode_gaps(flat, counts, dim).items()}
-    read = read_gaps(parse(serialise({"format": "srec", "version": "1.1"}, tensors)), "t", counts, dim)
+    container = parse(serialise({"format": "srec", "version": "1.1"}, tensors))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(gaps_module, "BLOCK_GAPS", block)
+        read = read_gaps(container, "t", starts_of(counts), dim)
     assert read.tolist() == flat.tolist()
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sparserec.errors import DataError, SettingError
-from sparserec.evaluation import Evaluation, compare, holm, paired, seed_spread
+from sparserec.evaluation import UserValues, holm, paired, paired_by_id, seed_spread
 
 
 def test_four_users_by_hand() -> None:
@@ -57,14 +57,27 @@ def test_seed_spread() -> None:
         seed_spread([])
 
 
-def test_compare_needs_the_same_users_and_a_measured_metric() -> None:
-    first = Evaluation({}, {"recall@20": np.array([0.5, 1.0])}, np.array([3, 7]))
-    second = Evaluation({}, {"recall@20": np.array([0.0, 1.0])}, np.array([3, 7]))
-    assert compare(first, second, "recall@20").difference == 0.25
-    with pytest.raises(SettingError, match="'ndcg@20' was not measured; known: recall@20"):
-        compare(first, second, "ndcg@20")
+@given(st.integers(0, 10_000))
+def test_people_are_paired_however_they_are_numbered(seed: int) -> None:
+    """Results that follow each other closely, each in an order of its own: unpaired, the interval is far wider."""
+    rng = np.random.default_rng(seed)
+    people = np.array([f"person{number}" for number in range(60)])
+    first = rng.random(60)
+    second = first + 0.01 * rng.standard_normal(60)
+    expected = stats.ttest_rel(first, second)
+    one, other = rng.permutation(60), rng.permutation(60)
+    got = paired_by_id(UserValues(people[one], first[one]), UserValues(people[other], second[other]))
+    assert (got.t, got.p) == pytest.approx((expected.statistic, expected.pvalue))
+    unpaired = paired(first[one], second[other])
+    assert 3 * (got.high - got.low) < unpaired.high - unpaired.low
+
+
+def test_other_people_are_refused() -> None:
+    first = UserValues(np.array([3, 7]), np.array([0.5, 1.0]))
     with pytest.raises(DataError, match="different users"):
-        compare(first, Evaluation({}, second.per_user, np.array([3, 8])), "recall@20")
+        paired_by_id(first, UserValues(np.array([3, 8]), np.array([0.5, 1.0])))
+    with pytest.raises(DataError, match="one value per user"):
+        paired_by_id(first, UserValues(np.array([3, 7]), np.array([0.5])))
 
 
 def test_what_is_refused() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from sparserec.errors import RunError
 from sparserec.experiments.lock import benchmark_lock, holder, lock_path
+from sparserec.files import file_lock
 
 HOLD = """
 import sys
@@ -63,3 +64,34 @@ def test_what_the_owner_starts_runs_under_its_lock(tmp_path: Path) -> None:
 
 def test_the_place_is_shared() -> None:
     assert lock_path().name == "sparserec-benchmark.lock"
+
+
+def test_a_link_is_not_followed(tmp_path: Path) -> None:
+    """In the temporary folder anybody may put one: what it leads to would be emptied."""
+    (tmp_path / "mine").write_text("precious")
+    (tmp_path / "lock").symlink_to(tmp_path / "mine")
+    with pytest.raises(RunError, match="lock: is a link"), benchmark_lock(tmp_path / "lock"):
+        pass
+    with pytest.raises(RunError, match="lock: is a link"):
+        holder(tmp_path / "lock")
+    with pytest.raises(RunError, match="lock: is a link"), file_lock(tmp_path / "lock"):
+        pass
+    assert (tmp_path / "mine").read_text() == "precious"
+    (tmp_path / "new").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(RunError, match="new: is a link"), benchmark_lock(tmp_path / "new"):
+        pass
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_pipe_is_no_lock(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "lock")
+    with pytest.raises(RunError, match="lock: is no file"), benchmark_lock(tmp_path / "lock"):
+        pass
+    with pytest.raises(RunError, match="lock: is no file"):
+        holder(tmp_path / "lock")
+
+
+def test_a_lock_that_does_not_say_whose_it_is(tmp_path: Path) -> None:
+    with benchmark_lock(tmp_path / "lock"):
+        (tmp_path / "lock").write_text("nobody")
+        assert holder(tmp_path / "lock") == 0

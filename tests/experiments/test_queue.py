@@ -18,7 +18,8 @@ from sparserec.experiments import queue as queues
 from sparserec.experiments import search
 from sparserec.experiments.figures import draw_sizes
 from sparserec.experiments.queue import read_queue, read_queues, run_queue
-from sparserec.experiments.results import finished_names, markdown_table, read_results
+from sparserec.experiments.results import finished_names, markdown_table
+from sparserec.runs import read_results, recorded_path, recorded_users
 
 TINY = """
 results = "out.jsonl"
@@ -57,6 +58,9 @@ def test_priority_order_and_skipping_what_is_done(queue_file: Path) -> None:
     for field in ("config", "environment", "split", "test", "bytes", "memory", "parameters", "export"):
         assert field in results[0]
     assert str(queue_file.parent) not in json.dumps(results[0]["data"])
+    users = [recorded_users(recorded_path(queue_file.parent / "out.jsonl", one["name"])) for one in results]
+    for one, result in zip(users, results):
+        assert one.values.mean() == pytest.approx(result["test"]["int8"]["ndcg@20"], abs=1e-5)
     before = (queue_file.parent / "out.jsonl").read_text()
     assert run_queue([queue_file], threads=1) == 0
     assert (queue_file.parent / "out.jsonl").read_text() == before
@@ -157,6 +161,17 @@ def test_a_stopped_queue_takes_its_run_along(queue_file: Path) -> None:
         ("results='r'\n[[run]]\nname='a'\nmethod='sparse'\n", "unknown method"),
         ("results='r'\n[[run]]\nname='a'\nmethod_settings={inti='nmf'}\n", "did you mean 'init'"),
         ("results=", "not valid TOML"),
+        *(
+            (f"results='r'\n[[{kind}]]\nname={name}\nrates=[1.0, 2.0]\n", "no name for a run")
+            for kind, name in (
+                ("search", "'../x'"),
+                ("search", "'a/b'"),
+            )
+        ),
+        *(
+            (f"results='r'\n[[run]]\nname={name}\n", "no name for a run")
+            for name in ("'../x'", "'a/b'", "'/tmp/x'", "'..'", "'.'", "'-x'", "5", '"a\\u0000"', '"a\\n"')
+        ),
     ],
 )
 def test_mistakes_in_a_queue_are_named(tmp_path: Path, text: str, message: str) -> None:

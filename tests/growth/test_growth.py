@@ -28,9 +28,8 @@ from sparserec.exploration.nmf import NmfInfo
 from sparserec.graph import Adjacency
 from sparserec.graph import filter as filter_module
 from sparserec.methods import METHODS, Context, Method, StepInfo, make_method
-from sparserec.recommenders import RECOMMENDERS, History, Recommender, graph_of, make_recommender
+from sparserec.recommenders import RECOMMENDERS, Recommender, make_recommender
 from sparserec.table import Table
-from sparserec.training.steppers import make_stepper
 
 DIM, DENSITY, NODES, BATCH, STEPS = 128, 0.125, 900, 48, 5
 OMEGA = (1 - DENSITY) / 4
@@ -38,7 +37,7 @@ SETTINGS: dict[str, dict[str, Any]] = {"sparserec": {"init": "uniform"}}
 """Other methods run with their defaults."""
 WIDEST: dict[str, float] = {"taper": 2.0}
 """Budgets that a method says it holds at its widest; others hold one."""
-SPARSE_METHODS = [name for name, (kind, _) in METHODS.items() if getattr(kind, "sparse_state", False)]
+SPARSE_METHODS = [name for name, kind in METHODS.items() if kind.sparse_state]
 
 
 class TorchBytes(TorchDispatchMode):
@@ -86,8 +85,8 @@ def world(n_nodes: int, base: Recommender) -> World:
         users.astype(np.int32), items.astype(np.int32), IdMap(range(n_users)), IdMap(range(n_items))
     )
     rng = np.random.default_rng(1)
-    graph = graph_of(base, train)
-    if isinstance(base, History):
+    graph = base.graph(train)
+    if not base.draws_edges:
         users = np.flatnonzero(train.user_counts() >= 2)[: NODES // 9].astype(np.int32)
         return World(train, graph, [rng.choice(users, BATCH, replace=False) for _ in range(STEPS)])
     groups = -(-BATCH // base.sampling.group_size), base.sampling.negatives_per_edge
@@ -116,7 +115,7 @@ def run_steps(
             table = method.start(context, phase, None)
             if measured:
                 tracemalloc.reset_peak()
-            stepper = make_stepper(base, place.graph, table, 0)
+            stepper = base.stepper(place.graph, table, 0)
             # Factors are of use to `start` alone; who holds on to them pays 10 bytes more for each of their non-zeros.
             events: list[str] = []
             context = replace(context, factors=None, record=lambda event, **values: events.append(event))

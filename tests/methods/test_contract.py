@@ -5,6 +5,7 @@ New ones are covered by themselves.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,14 @@ import pytest
 from method_toy import CHANCE, LISTED, train_toy
 
 from sparserec.errors import SettingError
+from sparserec.evaluation import Evaluation
 from sparserec.exploration import deal_entries
 from sparserec.methods import METHODS, make_method
 from sparserec.recommenders import RECOMMENDERS
+from sparserec.runs.measure import measure_test, metrics_of
+from sparserec.runs.trained import open_run
+from sparserec.table import Table
+from sparserec.vectors import evaluate_test
 
 WELL_ABOVE_CHANCE = {"lightgcn": 0.3, "mgdcf": 0.3, "xsimgcl": 0.3}
 """More than four times chance with a graph; without one a fixed random support learns little in 50 steps, and a
@@ -61,6 +67,16 @@ def test_learns_and_holds_its_budget(method: str, base: str, tmp_path: Path) -> 
         sum(phase["steps"] for phase in record["epochs"]) / (12 * per_epoch)
     )
     assert record["steps"] <= sum(phase["epochs"] for phase in record["epochs"]) * per_epoch
+    assert (
+        metrics_of(measure_test(open_run(tmp_path / "run").table, _test_of(tmp_path / "run")))
+        == record["test"]
+    )
+
+
+def _test_of(folder: Path) -> Callable[[Table], Evaluation]:
+    """Test results of a table as the reopened run measures it."""
+    run = open_run(folder)
+    return lambda table: evaluate_test(run.recommender, run.graph, table, run.split, run.config.ks)
 
 
 @pytest.mark.parametrize(

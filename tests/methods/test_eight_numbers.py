@@ -107,6 +107,17 @@ def test_magnitude_takes_the_row_minimum_that_validation_likes() -> None:
     assert sorted(seen) == [0, 1, 2] and recorded[0]["chosen"] == 2
 
 
+@pytest.mark.parametrize(("minimum", "sizes"), [(0, [4, 0]), (1, [3, 1]), (2, [2, 2]), (9, [2, 2])])
+def test_a_row_minimum_that_is_given_is_kept_as_far_as_the_budget_goes(
+    minimum: int, sizes: list[int]
+) -> None:
+    context = small_context(EIGHT, 0.5)
+    dense = DenseTable(EIGHT, [np.array([[0.9, -0.8, 0.7, 0.6], [0.1, -0.2, 0.3, 0.05]], np.float32)])
+    method = make_method("magnitude", {"scope": "joint", "row_minimum": minimum})
+    table = method.start(context, Phase("prune", 0), dense)
+    assert isinstance(table, SparseTable) and table.row_sizes().tolist() == sizes
+
+
 def test_a_ticket_goes_back_to_its_initial_values() -> None:
     initial = InitialValues(1, "normal", 0.1, 0.1)
     dense = DenseTable(EIGHT, [np.array([[5, 6, 0, 0], [0, 0, -7, 8]], np.float32)])

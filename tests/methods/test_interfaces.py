@@ -14,7 +14,7 @@ from method_toy import block_source, config_of, train_toy
 
 import sparserec
 from sparserec.methods import METHODS, Context, Phase, PhaseResult, StepInfo
-from sparserec.methods.dense import Dense, DenseSettings
+from sparserec.methods.dense import Dense
 from sparserec.methods.plain import MethodDefaults
 from sparserec.planning.miniature import make_context, phases_of, plan_phases
 from sparserec.recommenders import make_recommender
@@ -36,6 +36,7 @@ class Search(MethodDefaults):
     """Probes of a few steps around one table; each is judged user by user when it ends, and the best is chosen."""
 
     name = "search"
+    settings_kind = SearchSettings
     sparse_state = False
     started = 0
 
@@ -79,7 +80,7 @@ class Search(MethodDefaults):
 def test_a_method_validates_records_and_ends_inside_an_epoch(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(METHODS, "search", (Search, SearchSettings))
+    monkeypatch.setitem(METHODS, "search", Search)
     finished = train_toy(tmp_path / "run", "search")
     per_epoch = finished.prepared.context.steps_per_epoch
     assert per_epoch > 3
@@ -101,7 +102,7 @@ def test_a_method_validates_records_and_ends_inside_an_epoch(
 
 
 def test_a_plan_builds_one_phase_of_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS, "search", (Search, SearchSettings))
+    monkeypatch.setitem(METHODS, "search", Search)
     config = config_of("search", method_settings={"probes": 300})
     context = make_context(
         config, block_source().train, Search(SearchSettings()), make_recommender("lightgcn")
@@ -136,7 +137,7 @@ class Pulled(Dense):
 
 
 def test_a_table_has_a_loss_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS, "pulled", (Pulled, DenseSettings))
+    monkeypatch.setitem(METHODS, "pulled", Pulled)
     plain = train_toy(tmp_path / "plain", "dense")
     pulled = train_toy(tmp_path / "pulled", "pulled")
     assert isinstance(plain.table, DenseTable) and isinstance(pulled.table, DenseTable)
@@ -154,5 +155,5 @@ def test_only_tables_know_their_kind() -> None:
         for path in source.rglob("*.py")
         if asking.search(path.read_text(encoding="utf-8"))
     ]
-    own_way = "training/history_step.py"  # has a gradient of its own for sparse rows
+    own_way = "recommenders/history/step.py"  # has a gradient of its own for sparse rows
     assert [place for place in places if not place.startswith(("table", "methods", own_way))] == []

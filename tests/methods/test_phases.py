@@ -99,6 +99,7 @@ class Probes(MethodDefaults):
     """Three short trainings that all follow the first, then the best of them: the shape of BET and CIESS."""
 
     name = "probes"
+    settings_kind = ProbeSettings
     sparse_state = False
 
     def __init__(self, settings: ProbeSettings) -> None:
@@ -134,7 +135,7 @@ def sum_of(table: Table) -> float:
 def test_probes_around_one_table_and_the_best_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(__import__("sparserec.methods").methods.METHODS, "probes", (Probes, ProbeSettings))
+    monkeypatch.setitem(__import__("sparserec.methods").methods.METHODS, "probes", Probes)
     config = config_of("probes", recipe=SHORT)
     whole = train_run(config, tmp_path / "whole", source=block_source())
     begun = [event for event in events(whole.folder) if event["event"] == "begun"]
@@ -179,7 +180,7 @@ def test_newer_methods_resume_to_the_bit(method: str, tmp_path: Path) -> None:
     )
     whole = train_run(config, tmp_path / "whole", source=block_source())
     with pytest.MonkeyPatch.context() as patch, pytest.raises(StopRequested):
-        stop_at(patch, METHODS[method][0], 5)
+        stop_at(patch, METHODS[method], 5)
         train_run(config, tmp_path / "again", source=block_source())
     resumed = train_run(config, tmp_path / "again", source=block_source(), resume=True)
     left, right = ([one | {"ledger": None} for one in events(run.folder)] for run in (resumed, whole))

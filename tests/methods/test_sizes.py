@@ -247,7 +247,7 @@ def test_a_stopped_search_goes_on_as_if_nothing_had_happened(
         return train_run(config, tmp_path / folder, source=block_source(), resume=resume)
 
     whole = run("whole")
-    kind, calls = METHODS[method][0], [0]
+    kind, calls = METHODS[method], [0]
     after_step = kind.after_step  # type: ignore[attr-defined]
 
     def stopping(self: Any, context: Context, table: Any, now: Any) -> bool:

@@ -91,6 +91,7 @@ def test_hundreds_of_tags(visit: Start, films: Path) -> None:
     seen.page.click("#all-tags .close")
     seen.settled()
     first = seen.page.locator("#tags .chip").first
+    seen.page.wait_for_function("() => document.querySelector('#tags .chip').innerText === 'keyword 299'")
     assert first.inner_text() == "keyword 299" and first.get_attribute("aria-pressed") == "true"
     assert seen.focused() == "All 300 tags"
     assert seen.ids() == [59]

@@ -53,17 +53,17 @@ def test_busy_cores() -> None:
     assert load_finding(7.5, 2).state == "warning"
 
 
-def test_a_folder_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     assert writable("cache folder", tmp_path / "file" / "inside").state == "wrong"
     assert writable("cache folder", tmp_path / "made").state == "ok"
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "file" / "inside"))
-    assert "NUMBA_CACHE_DIR" in doctor.compiled_cache().advice
+    assert doctor.compiled_cache(tmp_path) == Finding("compiled loops", str(tmp_path))
+    assert "NUMBA_CACHE_DIR" in doctor.compiled_cache(None).advice
 
 
 def test_old_and_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = ["numpy>=999.1", "torch>=2.0", "no-such-package>=1", "pytest>=8; extra == 'dev'", "typer"]
-    assert least_versions(wanted) == {"numpy": "999.1", "torch": "2.0", "no-such-package": "1"}
+    wanted = ["numpy>=999.1", "torch>=2.0", "no-such-package>=1", "pytest>=8; extra == 'dev'", "rich>=13; extra == 'train'", "typer"]
+    assert least_versions(wanted) == {"numpy": "999.1", "torch": "2.0", "no-such-package": "1", "rich": "13"}
     monkeypatch.setattr(doctor, "least_versions", lambda: least_versions(wanted))
     found = {one.name: one for one in versions()}
     assert found["numpy"].state == "wrong" and "999.1" in found["numpy"].advice

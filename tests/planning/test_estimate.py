@@ -17,19 +17,19 @@ from sparserec.nmf_child import iterate
 from sparserec.planning.estimate import (
     _container_bytes,
     estimate_run,
-    limit_nmf,
     refuse_if_too_big,
 )
 from sparserec.planning.every import estimate_all
-from sparserec.planning.memory_plan import batch_rows
+from sparserec.planning.memory_plan import step_sizes
 from sparserec.planning.miniature import make_context, phases_of, plan_phases, synthetic_train
 from sparserec.planning.plan import PlanOptions, plan_run
+from sparserec.planning.settle import Machine, limit_nmf
 from sparserec.planning.sizes import Sizes
 from sparserec.planning.timing import nmf_seconds
-from sparserec.recommenders import RECOMMENDERS, graph_of, make_recommender, rows_of
+from sparserec.recommenders import RECOMMENDERS, make_recommender, rows_of
+from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
 from sparserec.table import total
 from sparserec.training.config import RunConfig
-from sparserec.training.steppers import make_sampler, make_stepper
 from sparserec.units import show_bytes, show_seconds
 
 SIZES = Sizes(700, 400, 6000, 2500)
@@ -73,8 +73,8 @@ def test_a_step_holds_what_was_foretold(base: str) -> None:
     recommender, method = make_recommender(base), make_method("static")
     train = synthetic_train(SIZES.users, SIZES.items, SIZES.train)
     table = phases_of(method, make_context(one, train, method, recommender))[0].table
-    sampler = make_sampler(recommender, train, one.recipe, 0)
-    stepper = make_stepper(recommender, graph_of(recommender, train), table, 0)
+    sampler = recommender.sampler(train, one.recipe.batch_size, one.recipe.batches, 0)
+    stepper = recommender.stepper(recommender.graph(train), table, 0)
     stepper.run(sampler.batch(0, 0), 1, 0.01)
     foretold = estimate_run(one, SIZES, timed=False).memory["train"]
     for role, size in stepper.ledger().items():
@@ -82,10 +82,10 @@ def test_a_step_holds_what_was_foretold(base: str) -> None:
 
 
 def test_rows_of_a_batch_are_foretold() -> None:
-    recommender = make_recommender("lightgcn")
+    recommender = LightGCN(LightGCNSettings())
     train = synthetic_train(SIZES.users, SIZES.items, SIZES.train)
     rows = rows_of(Sampler(train, 500, 0).batch(0, 0), train.n_users, train.n_items).rows
-    assert batch_rows(500, SIZES, recommender) == pytest.approx(len(rows), rel=0.25)
+    assert recommender.batch_rows(step_sizes(config(), SIZES)) == pytest.approx(len(rows), rel=0.25)
 
 
 def test_made_up_data_has_the_sizes_asked_for() -> None:
@@ -152,16 +152,16 @@ def test_every_method_and_base_has_a_line() -> None:
 
 def test_a_long_factorisation_is_shortened_and_said_so() -> None:
     one = config(dim=128)
-    assert limit_nmf(one, SIZES) == (one, None)
+    assert limit_nmf(one, SIZES, Machine()) == (one, None)
     large = Sizes(1_000_000, 200_000, 7_000_000, 3_000_000)
-    shorter, said = limit_nmf(one, large)
+    shorter, said = limit_nmf(one, large, Machine())
     assert shorter.method_settings == {"nmf_iterations": 40}  # 200e9 / (3e5 * 128^2): a sample of 1e5 users
     assert said is not None and "40 iterations instead of 50" in said
-    assert limit_nmf(one, large, 0)[1] is None
-    assert limit_nmf(one, large, 1e-3)[0].method_settings == {"nmf_iterations": 3}
+    assert limit_nmf(one, large, Machine(most_nmf_work=0))[1] is None
+    assert limit_nmf(one, large, Machine(most_nmf_work=1e-3))[0].method_settings == {"nmf_iterations": 3}
     given = config(method_settings={"nmf_iterations": 70})
-    assert limit_nmf(given, large) == (given, None)
-    assert limit_nmf(config(method="dense"), large)[1] is None
+    assert limit_nmf(given, large, Machine()) == (given, None)
+    assert limit_nmf(config(method="dense"), large, Machine())[1] is None
 
 
 def test_a_run_that_cannot_fit_is_refused_with_the_estimate() -> None:
@@ -231,8 +231,9 @@ def test_users_held_out_whole_cost_what_they_cost() -> None:
         assert memory[0]["evaluate"]["fold-in"] == 0
         assert memory[1]["evaluate"]["fold-in"] == 4 * 24 * (folds * 1100 + 700)
         assert memory[1]["train"]["graph"] > memory[0]["train"]["graph"]
-    recommender = make_recommender("lightgcn")
-    assert batch_rows(500, new, recommender) < batch_rows(500, plain, recommender)
+    recommender = LightGCN(LightGCNSettings())
+    rows = [recommender.batch_rows(step_sizes(config(), sizes)) for sizes in (new, plain)]
+    assert rows[0] < rows[1]
 
 
 def test_numbers_as_people_read_them() -> None:

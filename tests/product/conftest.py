@@ -29,6 +29,7 @@ def model(tmp_path_factory: pytest.TempPathFactory, names: Path) -> sparserec.Mo
         dim=16,
         density=0.5,
         epochs=40,
+        file=False,
         recipe={"batch_size": 400, "learning_rate": 0.05, "validate_every": 10, "explore_every": 5},
         ks=(5,),
         folder=folder,

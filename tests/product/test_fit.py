@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
+import pandas
+import polars
 import pytest
+import scipy.sparse
 from click.testing import CliRunner
 from kinds_toy import small_pairs
 from typer.main import get_command
 
 import sparserec
 from sparserec.cli.app import build_app
+from sparserec.data.errors import MissingColumnError
 from sparserec.errors import SettingError
 
 SHORT = {"batch_size": 400, "validate_every": 1}
@@ -87,3 +94,69 @@ def test_a_mistyped_wish_is_told_before_anything_is_read(wrong: dict, message: s
 def test_too_small_a_budget_names_the_least() -> None:
     with pytest.raises(SettingError, match=r"a budget of 10 bytes is too small .*the least is"):
         sparserec.fit(small_pairs(), budget=10, quiet=True)
+
+
+QUICK = {"base": "lightgcn", "dim": 8, "epochs": 1, "ks": (5,), "method": "static", "recipe": SHORT}
+
+
+def test_a_frame_with_own_names_and_a_frame_of_titles(capsys: pytest.CaptureFixture) -> None:
+    log = pandas.DataFrame(small_pairs(), columns=["who", "thing"])
+    items = sorted(set(log["thing"]))
+    about = {"id": items, "title": [f"Thing {item}" for item in items], "tags": [["a", "b"]] * len(items)}
+    for metadata in (pandas.DataFrame(about), polars.DataFrame(about), about):
+        model = sparserec.fit(log, user_col="who", item_col="thing", metadata=metadata, quiet=True, **QUICK)
+        found = model.recommend(history=["i02"], tags="b", k=2)
+        assert found.titles == [f"Thing {item}" for item in found.ids]
+    assert model.run.config.read == {"user_col": "who", "item_col": "thing"}
+    with pytest.raises(MissingColumnError, match="metadata: expected columns id, title and/or tags"):
+        sparserec.fit(log, user_col="who", item_col="thing", metadata=log, quiet=True, **QUICK)
+
+
+def test_values_of_a_matrix_are_spoken_of(capsys: pytest.CaptureFixture) -> None:
+    pairs = np.array([(int(user[1:]), int(item[1:])) for user, item in small_pairs()])
+    values = np.ones(len(pairs))
+    matrix = scipy.sparse.csr_matrix((values, pairs.T))
+    sparserec.fit(matrix, **QUICK)
+    assert "not used" not in capsys.readouterr().err
+    matrix.data[3] = 5
+    sparserec.fit(matrix, **QUICK)
+    assert "ratings (value) are not used, every row counts" in capsys.readouterr().err
+
+
+def test_nobody_is_warned_of_a_figure_less(tmp_path: Path) -> None:
+    """matplotlib is an extra: a training without it says so in a line, and a quiet one does not."""
+    program = (
+        "import sys, warnings; warnings.simplefilter('error', UserWarning); sys.modules['matplotlib'] = None\n"
+        "import sparserec\n"
+        f"log = {small_pairs()!r}\n"
+        f"sparserec.fit(log, **{QUICK!r})\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "no figures were drawn: figures need matplotlib: pip install" in done.stderr
+
+
+def test_a_choice_that_takes_time_says_what_it_is(capsys: pytest.CaptureFixture) -> None:
+    sparserec.fit(small_pairs(), dim=8, epochs=1, ks=(5,), method="static", recipe=SHORT)
+    said = capsys.readouterr().err
+    assert said.index("choosing the temperature") < said.index("choosing lengths") < said.index("evaluating")
+
+
+def test_weights_are_kept_and_change_what_is_learnt(tmp_path: Path) -> None:
+    """Everybody likes both shelves, but one of them counts a hundred times as much: it is what is recommended."""
+    rng = np.random.default_rng(0)
+    users, items = np.nonzero(rng.random((60, 24)) < 0.4)
+    log = pandas.DataFrame({"user": users, "item": items, "plays": np.where(items < 12, 100, 1)})
+    settings = {"base_settings": {"temperature": 0.5}, "dim": 8, "method": "dense", "ks": (5,), "quiet": True}
+    folder = tmp_path / "run"
+    heavy = sparserec.fit(log, weight_col="plays", folder=folder, epochs=20, **settings)
+    plain = sparserec.fit(log, epochs=20, **settings)
+    everybody = np.unique(users)
+
+    def shelf(model: sparserec.Model) -> float:
+        return float((model.recommend(everybody, k=5, exclude_seen=False).ids < 12).mean())
+
+    assert shelf(heavy) > 0.7 and shelf(plain) < 0.6
+    kept = sparserec.load(folder)
+    assert isinstance(kept, sparserec.Model) and kept.record.config["read"] == {"weight_col": "plays"}
+    assert set(kept.run.split.train.weights.tolist()) == {1.0, 100.0}  # type: ignore[union-attr]

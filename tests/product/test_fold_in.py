@@ -10,7 +10,7 @@ from sparserec.table import DenseTable, Shape
 from sparserec.vectors import make_vectors
 
 N_USERS, N_ITEMS, DIM = 6, 7, 5
-BASES = [(name, {}) for name, (kind, _) in RECOMMENDERS.items() if kind.user_rows] + [
+BASES = [(name, {}) for name, kind in RECOMMENDERS.items() if kind.user_rows] + [
     ("mgdcf", {"self_loops": True}),
     ("lightgcn", {"layers": 1}),
     ("xsimgcl", {"layers": 2}),

@@ -24,8 +24,8 @@ def known(user: str) -> set[str]:
 def by_hand(model: sparserec.Model, user: str) -> dict[str, float]:
     run = model.run
     vectors = propagate_all(run.recommender, run.graph, run.table)
-    scores = vectors[run.split.n_users :] @ vectors[int(model.user_ids.index_of([user])[0])]
-    return dict(zip(model.item_ids.external().tolist(), scores.tolist()))
+    scores = vectors[run.split.n_users :] @ vectors[model.user_ids.tolist().index(user)]
+    return dict(zip(model.item_ids.tolist(), scores.tolist()))
 
 
 def test_recommends_the_best_unseen_items_by_name(model: sparserec.Model) -> None:
@@ -215,3 +215,21 @@ def test_importing_the_device_reader_stays_light() -> None:
 def test_unknown_attribute_says_what_there_is() -> None:
     with pytest.raises(AttributeError, match=r"it has .*fit"):
         _ = sparserec.train  # type: ignore[attr-defined]
+
+
+def test_cells_that_a_spreadsheet_would_run(tmp_path: Path) -> None:
+    """In .csv texts like formulas get an apostrophe; numbers, other texts and .parquet files stay as they are."""
+    ids = ["=cmd|'/C calc'!A0", "+1+2", "-2+3", "@SUM(A1)", "-5", "+7.5", "plain", "a=b"]
+    users = [f"@user{number}" for number in range(9)]
+    pairs = [(user, item) for n, user in enumerate(users) for m, item in enumerate(ids) if (n + m) % 3]
+    settings = {"base": "lightgcn", "method": "static", "dim": 8, "epochs": 1, "ks": (2,)}
+    model = sparserec.fit(pairs, folder=tmp_path / "run", quiet=True, **settings)
+    for suffix in (".csv", ".parquet"):
+        model.recommend_all(k=8, out=tmp_path / f"all{suffix}", exclude_seen=False)
+    options = pyarrow.csv.ConvertOptions(column_types={"item": pyarrow.string()})
+    found = pyarrow.csv.read_csv(tmp_path / "all.csv", convert_options=options).to_pylist()
+    exact = pyarrow.parquet.read_table(tmp_path / "all.parquet").to_pylist()
+    assert {row["item"] for row in exact} == set(ids) and {row["user"] for row in exact} == set(users)
+    changed = {before["item"]: after["item"] for before, after in zip(exact, found)}
+    assert changed == {one: one if one in ids[4:] else f"'{one}" for one in ids}
+    assert {row["user"] for row in found} == {f"'{user}" for user in users}

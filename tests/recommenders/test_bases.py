@@ -52,7 +52,7 @@ def test_published_diffusion_coefficients() -> None:
     assert sum(diffusion(5, 0.7, 0.2)) == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("name", [name for name, (kind, _) in RECOMMENDERS.items() if kind.user_rows])
+@pytest.mark.parametrize("name", [name for name, kind in RECOMMENDERS.items() if kind.user_rows])
 def test_every_base_takes_the_plain_loss(name: str) -> None:
     base = make_recommender(name, {"loss": "bpr"})
     batch = slow.toy_batch(TRAIN, 9, 1, 1)
@@ -91,3 +91,11 @@ def test_nodes_are_contrasted_in_groups_of_all_kinds() -> None:
     assert [group.tolist() for group in groups] == [[0, 3, 6], [1, 4], [2, 5]]
     assert [group.tolist() for group in contrast_groups(np.arange(7), 7)] == [list(range(7))]
     assert [group.tolist() for group in contrast_groups(np.arange(7), None)] == [list(range(7))]
+
+
+def test_one_negative_of_info_bpr_is_allowed_and_none_is_not() -> None:
+    base = make_recommender("mgdcf", {"negatives": 1, "group_size": 1})
+    assert (base.sampling.negatives_per_edge, base.sampling.group_size) == (1, 1)
+    for name in ("negatives", "group_size"):
+        with pytest.raises(SettingError, match=rf"{name}: Input should be greater than or equal to 1"):
+            make_recommender("mgdcf", {name: 0})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,14 @@ from sparserec.data.user_batches import UserSampler
 from sparserec.errors import SparserecError
 from sparserec.graph import Adjacency, build_histories
 from sparserec.recommenders.history import History, HistorySettings
+from sparserec.recommenders.history import temperature as temperature_module
+from sparserec.recommenders.history.batch import Histories
+from sparserec.recommenders.history.dense import dense_gradient, plain_gradient
+from sparserec.recommenders.history.kernels import fast_exp
+from sparserec.recommenders.history.sparse import SparseHistory
+from sparserec.recommenders.history.step import HistoryStepper
 from sparserec.streams import HISTORY_DROPOUT as DROPOUT
 from sparserec.table import DenseTable, Shape, SparseTable, Update
-from sparserec.training import temperature as temperature_module
-from sparserec.training.history_batch import Histories
-from sparserec.training.history_dense import dense_gradient, plain_gradient
-from sparserec.training.history_kernels import fast_exp
-from sparserec.training.history_sparse import SparseHistory
-from sparserec.training.history_step import HistoryStepper
 
 TRAIN = slow.toy_interactions()
 SEED, STEP, DIM = 3, 7, 6
@@ -51,12 +52,22 @@ def matrix_of(table: SparseTable) -> np.ndarray:
     return matrix
 
 
-def slow_loss(matrix: torch.Tensor, base: History, users: np.ndarray, as_it_is: bool = False) -> torch.Tensor:
-    """The formula of the module, user by user; items without a vector keep none. Rows are made as long as one first."""
+def slow_loss(
+    matrix: torch.Tensor,
+    base: History,
+    users: np.ndarray,
+    as_it_is: bool = False,
+    times: np.ndarray | None = None,
+) -> torch.Tensor:
+    """The formula of the module, user by user; items without a vector keep none. Rows are made as long as one first.
+
+    Every pair stands `times` in the loss.
+    """
+    times = np.ones(len(TRAIN), int) if times is None else times
     settings, degrees = base.settings, np.maximum(TRAIN.item_counts(), 1)
     lengths = matrix.norm(dim=1, keepdim=True)
     unit = torch.where(lengths > 0, matrix / torch.where(lengths > 0, lengths, 1.0), matrix)
-    exponent = settings.fold_in_exponent if as_it_is else settings.item_exponent
+    exponent = base.fold_in_weights.exponent if as_it_is else settings.item_exponent
     key, losses = key_of(SEED, DROPOUT, STEP), []
     long = torch.from_numpy(degrees.astype(np.float64) ** (settings.length_exponent or 0.0))
     mean = long.mean().item()
@@ -75,8 +86,9 @@ def slow_loss(matrix: torch.Tensor, base: History, users: np.ndarray, as_it_is: 
         scores = long * (unit @ (weights[:, None] * unit[items]).sum(0))
         own = torch.zeros(len(unit), dtype=torch.float64)
         own[items] = weights * long[items] * unit[items].square().sum(1)
-        losses.append(-torch.log_softmax(scores - own, 0)[items].mean())
-    of_users = TRAIN.user_counts()[users] ** settings.user_exponent
+        repeated = np.repeat(items, times[TRAIN.users == user])
+        losses.append(-torch.log_softmax(scores - own, 0)[repeated].mean())
+    of_users = np.bincount(TRAIN.users, times)[users] ** settings.user_exponent
     return torch.stack(losses) @ torch.from_numpy(of_users / of_users.sum())
 
 
@@ -104,6 +116,32 @@ def test_the_dense_step_is_the_formula(settings: dict[str, Any]) -> None:
     expected, slope = slow_gradient(matrix.astype(np.float64), base)
     assert loss == pytest.approx(expected, rel=1e-5)
     np.testing.assert_allclose(gradient.numpy(), slope, rtol=1e-3, atol=1e-6)
+
+
+def test_a_pair_of_weight_two_is_the_pair_twice_in_the_loss() -> None:
+    """Oracle: the formula in which every pair stands as often as it weighs; who a user is stays the set of items."""
+    base = history(user_exponent=0.5)
+    weights = np.random.default_rng(2).integers(1, 5, len(TRAIN)).astype(np.float32)
+    weighed = replace(TRAIN, weights=weights)
+    graph = build_histories(weighed, base.settings.item_exponent, base.settings.length_exponent or 0.0)
+    matrix = np.random.default_rng(0).standard_normal((TRAIN.n_items, DIM)).astype(np.float32)
+    batch = Histories(graph, base.settings, SEED).batch(USERS, STEP)
+    assert batch.users.sum() == pytest.approx(1) and batch.targets.sum() == pytest.approx(1)
+    loss, gradient = dense_gradient(DenseTable(Shape(0, TRAIN.n_items, DIM, DIM), [matrix]), batch)
+    leaf = torch.from_numpy(matrix.astype(np.float64)).requires_grad_()
+    expected = slow_loss(leaf, base, USERS, times=weights.astype(int))
+    expected.backward()
+    assert loss == pytest.approx(expected.item(), rel=1e-5)
+    np.testing.assert_allclose(gradient.numpy(), leaf.grad.numpy(), rtol=1e-3, atol=1e-6)
+    table = sparse_table()
+    sparse, entries = SparseHistory(table).run(batch, STEP)
+    leaf = torch.from_numpy(matrix_of(table)).requires_grad_()
+    expected = slow_loss(leaf, base, USERS, times=weights.astype(int))
+    expected.backward()
+    assert sparse == pytest.approx(expected.item(), rel=1e-4)
+    np.testing.assert_allclose(
+        entries, np.nan_to_num(leaf.grad.numpy()).reshape(-1)[table.positions], rtol=1e-2, atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
@@ -169,7 +207,7 @@ def test_both_steps_move_a_full_table_alike() -> None:
     shape = Shape(0, TRAIN.n_items, DIM, DIM)
     dense = DenseTable(shape, [values.copy()])
     full = SparseTable(shape, [np.arange(values.size, dtype=np.int32)], values.reshape(-1).copy())
-    steppers = [HistoryStepper(base, graph_of(base), table, SEED) for table in (dense, full)]
+    steppers = [HistoryStepper(base.settings, graph_of(base), table, SEED) for table in (dense, full)]
     for step in range(1, 9):
         losses = [stepper.run(USERS, step, 0.01) for stepper in steppers]
         assert losses[0] == pytest.approx(losses[1], rel=1e-4)

@@ -13,8 +13,8 @@ import torch
 from sparserec.data import Batch
 from sparserec.graph import build_adjacency
 from sparserec.recommenders import make_recommender
+from sparserec.recommenders.step import Stepper
 from sparserec.table import DenseTable, Shape
-from sparserec.training.step import Stepper
 
 DIM, EDGES = 6, 12
 TRAIN = slow.toy_interactions()

@@ -15,12 +15,12 @@ from sparserec.counter import key_of
 from sparserec.data import Batch
 from sparserec.graph import Adjacency, build_adjacency
 from sparserec.recommenders import Recommender, make_recommender
+from sparserec.recommenders.step import Stepper
 from sparserec.streams import MGDCF_EDGES as EDGES
 from sparserec.streams import MGDCF_ENTRIES as ENTRIES
 from sparserec.streams import MGDCF_OUTPUTS as OUTPUTS
 from sparserec.streams import XSIMGCL_NOISE as NOISE
 from sparserec.table import EntryDropout, InitialValues, Shape, SparseTable, Update
-from sparserec.training.step import Stepper
 
 SEED, STEP, DIM, WIDTH, EDGES_IN_BATCH = 3, 7, 5, 2, 23
 TRAIN = slow.toy_interactions()

@@ -17,7 +17,7 @@ from sparserec.runs.folder import RunFolder
 from sparserec.runs.measure import measure_again
 from sparserec.runs.train import train_run
 from sparserec.runs.trained import open_run
-from sparserec.serving.compare import compare_runs
+from sparserec.serving.comparing import compare_runs
 from sparserec.training.config import RunConfig
 from sparserec.training.recipe import Recipe
 

@@ -17,8 +17,8 @@ from sparserec.data.ids import IdMap
 from sparserec.exploration import LargestScores, draw_candidates, prune_and_regrow, uniform_support
 from sparserec.graph import build_adjacency
 from sparserec.recommenders import make_recommender
+from sparserec.recommenders.step import Stepper
 from sparserec.table import InitialValues, Shape, SparseTable
-from sparserec.training.step import Stepper
 
 N_USERS, N_ITEMS, DIM, LAYERS, DECAY, RATE = 18, 22, 10, 3, 0.02, 0.05
 

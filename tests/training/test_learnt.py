@@ -10,10 +10,8 @@ from sparserec.data import Interactions, read_source
 from sparserec.device import code_rows, encode_coded, encode_codes, encode_rows, read_back
 from sparserec.graph import Adjacency
 from sparserec.progress import progress
-from sparserec.recommenders import graph_of
 from sparserec.recommenders.history import History, HistorySettings
-from sparserec.training.history_dense import plain_gradient
-from sparserec.training.more_steps import MoreSteps
+from sparserec.recommenders.history.dense import plain_gradient
 from sparserec.training.shipped_codes import gradient_of_books, learn_codes, look_up
 from sparserec.training.shipped_rows import learn_rows
 from sparserec.vectors import product_codes
@@ -34,7 +32,7 @@ def train() -> Interactions:
 
 @pytest.fixture(scope="module")
 def graph(train: Interactions) -> Adjacency:
-    return graph_of(BASE, train)
+    return BASE.graph(train)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +47,7 @@ def vectors(train: Interactions) -> np.ndarray:
 
 def loss(rows: np.ndarray, graph: Adjacency, train: Interactions) -> float:
     """Of all users, whatever was learnt from."""
-    batches = MoreSteps(BASE, graph, train, 5)
+    batches = BASE.more_steps(graph, train, 5)
     return sum(plain_gradient(torch.from_numpy(rows), batches.batch(step))[0] for step in range(5))
 
 
@@ -70,7 +68,7 @@ def test_learnt_rows_lose_less_in_the_same_bytes(
 ) -> None:
     coded = code_rows(vectors * (np.abs(vectors) > 0.15), bits)
     with progress("", STEPS, quiet=True) as bar:
-        learnt = learn_rows(coded, MoreSteps(BASE, graph, train, STEPS), bar)
+        learnt = learn_rows(coded, BASE.more_steps(graph, train, STEPS), bar)
     before, after = (encode_coded(one, bits, unit=True) for one in (coded, learnt))
     assert {name: part.shape for name, part in before.tensors.items()} == {
         name: part.shape for name, part in after.tensors.items()
@@ -85,7 +83,7 @@ def test_no_steps_leave_the_rows_as_they_were(
 ) -> None:
     coded = code_rows(vectors, 3)
     with progress("", 0, quiet=True) as bar:
-        learnt = learn_rows(coded, MoreSteps(BASE, graph, train, 0), bar)
+        learnt = learn_rows(coded, BASE.more_steps(graph, train, 0), bar)
     same = encode_coded(learnt, 3), encode_rows(vectors, 3)
     assert np.abs(read_back(same[0]) - read_back(same[1])).max() < 0.2, (
         "up to the scale that fits the row best"
@@ -108,7 +106,7 @@ def test_learnt_codes_lose_less_in_the_same_bytes(
     monkeypatch.setattr("sparserec.vectors.codebooks.ENTRIES", 12)  # or every item would have one to itself
     codes = product_codes(vectors, 2)
     with progress("", STEPS, quiet=True) as bar:
-        learnt = learn_codes(vectors, codes, MoreSteps(BASE, graph, train, STEPS), bar)
+        learnt = learn_codes(vectors, codes, BASE.more_steps(graph, train, STEPS), bar)
     before, after = (encode_codes(one.code, one.book) for one in (codes, learnt))
     assert before.nbytes == after.nbytes
     assert loss(read_back(after), graph, train) < loss(read_back(before), graph, train) - 0.05

@@ -28,6 +28,44 @@ def test_rates_fall_with_epochs_or_with_steps() -> None:
     assert smooth.rate_at(0, 2, 3, first=0.08) == 0.08
 
 
+def test_forms_of_the_fall_hand_worked() -> None:
+    """Five epochs from .4 to .1: the middle is the geometric mean, the mean, and the cosine's half."""
+    ends: dict = {"learning_rate": 0.4, "final_learning_rate": 0.1}
+    rates = {
+        form: [Recipe(**ends, rate_fall=form).rate(epoch, 5) for epoch in (1, 2, 3, 5)]
+        for form in ("geometric", "linear", "cosine")
+    }
+    assert rates["geometric"] == pytest.approx([0.4, 0.4 * 0.25**0.25, 0.2, 0.1])
+    assert rates["linear"] == pytest.approx([0.4, 0.325, 0.25, 0.1])
+    assert rates["cosine"] == pytest.approx([0.4, 0.1 + 0.15 * (1 + 0.5**0.5), 0.25, 0.1])
+
+
+def test_a_fall_by_a_factor_follows_the_first_rate() -> None:
+    recipe = Recipe(learning_rate=0.12, final_learning_rate=None, rate_falls_by=4)
+    assert [recipe.rate(epoch, 3) for epoch in (1, 2, 3)] == pytest.approx([0.12, 0.06, 0.03])
+    assert recipe.rate(3, 3, first=0.4) == pytest.approx(0.1), (
+        "a phase that begins at another rate ends at another"
+    )
+    named = recipe.model_copy(update={"final_learning_rate": 0.06})
+    assert named.rate(3, 3) == 0.06, "a last rate that is named wins"
+
+
+def test_recipes_of_before_keep_their_meaning() -> None:
+    graph = {"base": "lightgcn"}
+    new = build_config(graph).recipe
+    assert (new.batch_size, new.learning_rate, new.rate(30, 30)) == (32000, 0.12, pytest.approx(0.03))
+    assert build_config({"base": "mgdcf"}).recipe.learning_rate == 0.24
+    assert build_config({"base": "mgdcf", "recipe": {"learning_rate": 0.1}}).recipe.learning_rate == 0.1
+    assert build_config({"base": "mgdcf", "recipe": "fall-100"}).recipe.learning_rate == 0.08
+    old = build_config({**graph, "recipe": "fall-100"}).recipe
+    assert (old.batch_size, old.learning_rate, old.rate(30, 30)) == (8000, 0.08, pytest.approx(8e-4))
+    assert build_config({**graph, "recipe": "paper-rate"}).recipe.rate(30, 30) == pytest.approx(8e-4)
+    paper = build_config({**graph, "recipe": "paper"}).recipe
+    assert (paper.batch_size, paper.rate(2, 500)) == (8000, pytest.approx(0.01 * 0.995))
+    published = build_config({**graph, "preset": "published-gowalla"}).recipe
+    assert published.rate(1000, 1000) == 1e-3
+
+
 def test_patience_counts_once_it_has_begun_and_from_the_last_best() -> None:
     stop = EarlyStop()
     seen = [(1, 0.5, False), (2, 0.4, False), (3, 0.4, True), (4, 0.3, True), (5, 0.6, True), (6, 0.5, True)]

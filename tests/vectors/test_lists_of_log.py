@@ -23,7 +23,7 @@ def test_no_single_change_is_better_than_what_was_chosen(split: Split) -> None:
         scorer = settings.fit(split.train).scorer(histories(split.train))
         return evaluate_scorer(scorer, split.train, split.valid).metrics["ndcg@20"]
 
-    chosen = choose_lists(split, split.valid)
+    chosen = choose_lists(split, split.valid, 1)
     best = score(chosen)
     for name, values in CHOICES.items():
         assert max(score(chosen.with_value(name, value)) for value in values) <= best, name

@@ -1,0 +1,166 @@
+"""The report: the paper's shape, best and second marked, answers with effect and interval, at most 300 lines."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from made_up_rows import row_of
+from scipy import stats
+
+from reproduction.answers import answers, correlation, lead_of
+from reproduction.cells import Cell, Overrides
+from reproduction.entries import Entry
+from reproduction.grid import GRIDS, read_grid
+from reproduction.jobs import Job, Place, list_jobs
+from reproduction.layout import Pair, Section, Table, marks
+from reproduction.paper_table import comparison_table, own_table
+from reproduction.recorded import Found
+from reproduction.rendering import MOST_LINES, as_html, as_markdown
+from reproduction.report import sections_of
+from sparserec.runs import recorded_path
+from sparserec.training import RunConfig
+
+RATE = Overrides(assignments=("recipe.learning_rate=0.1",))
+"""Given on the command line, so that no cell waits for a search."""
+
+
+def filled(tmp_path: Path, grids: list[str], scores: dict[str, float] | None) -> list[Job]:
+    """Jobs of which those whose variant has a score, or all, have a made-up row."""
+    place = Place(tmp_path)
+    lines = []
+    for number, job in enumerate(list_jobs(grids, RATE, (), place)):
+        score = 0.1 + number / 1e5 if scores is None else scores.get(job.cells[0].variant)
+        if job.config is not None and score is not None:
+            lines.append(json.dumps(row_of(job.config, score, name=job.name)))
+    place.results.mkdir()
+    place.file.write_text("\n".join(lines) + "\n")
+    return list_jobs(grids, RATE, (), place)
+
+
+def test_marks_by_hand() -> None:
+    mark = marks({"a": 0.3, "b": 0.2, "c": 0.3, "d": 0.1})
+    assert [mark(name) for name in "abcde"] == ["best", "second", "best", "", ""]
+    assert marks({"a": 1.0})("a") == ""
+
+
+def test_table_1_has_the_papers_shape(tmp_path: Path) -> None:
+    """Seven methods at three densities and DHE, two metrics on six pairs of data set and base; missing ones blank."""
+    jobs = filled(tmp_path, ["table1"], {"sparserec": 0.12, "pep": 0.13, "cerp": 0.11})
+    table = comparison_table(read_grid("table1"), jobs)
+    assert len(table.lines) == 3 * 7 + 1 and {len(line) for line in table.lines} == {2 + 2 * 6}
+    assert table.groups == [("", 2), ("Gowalla", 6), ("Yelp2018", 6)]
+    assert table.columns[2:6] == ["XSimGCL R@20", "XSimGCL N@20", "MGDCF R@20", "MGDCF N@20"]
+    lines = {(line[0], line[1]): line for line in table.lines}
+    sparserec, pep, bet = (lines["0.0625", name][3] for name in ("SparseRec", "PEP", "BET"))
+    assert sparserec == Pair("0.1200", "0.1344", "second", "best", "one seed")
+    assert pep == Pair("0.1300", "0.1335", "best", "second", "one seed")
+    assert bet == Pair("", "0.1201")
+    assert lines["any", "DHE"][2] == Pair("", "0.1329")
+
+
+def test_rows_of_our_own_stand_below(tmp_path: Path) -> None:
+    """A dense table has no density and one line; what is not trained has none."""
+    jobs = filled(tmp_path, ["table1"], {"dense": 0.15, "small_dense_bytes": 0.1, "sparserec": 0.12})
+    table = own_table(read_grid("table1"), jobs)
+    assert table is not None
+    lines = [line[:2] for line in table.lines]
+    assert sorted(lines) == sorted(
+        [["any", "dense, all parameters"]]
+        + [[density, "small dense, equal bytes"] for density in ("0.0625", "0.125", "0.25")]
+    )
+    assert {len(line) for line in table.lines} == {14} and table.lines[0][3] in ("0.1500", "0.1000")
+
+
+def entry(tmp_path: Path, variant: str, scores: dict[int, np.ndarray], ids: np.ndarray) -> Entry:
+    """Rows of some seeds with their users in the given order of ids."""
+    config, file = RunConfig(base="mgdcf", method="sparserec"), tmp_path / "made.jsonl"
+    found = {}
+    for seed, values in scores.items():
+        name = f"{variant}-{seed}"
+        path = recorded_path(file, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        codes = np.rint(values * 65535).astype(np.uint16)
+        np.savez(path, ids=ids, **{"int8.ndcg@20": codes})
+        found[seed] = Found(row_of(config, float(values.mean()), name=name), file, None)
+    cell = Cell("ablation", "gowalla", "mgdcf", 0.125, variant, variant, 0, "", config=config)
+    return Entry((cell,), found, None, {"done": len(found)}, None)
+
+
+def test_the_report_pairs_people_and_not_places(tmp_path: Path) -> None:
+    """Users of the second are in another order: paired by place the interval would be as wide as users differ."""
+    rng = np.random.default_rng(0)
+    people = np.array([f"person{number:03}" for number in range(300)])
+    base = rng.random(300) * 0.5
+    better = {seed: base + 0.01 + 0.002 * rng.random(300) for seed in (0, 1)}
+    order = rng.permutation(300)
+    first = entry(tmp_path, "sparserec", better, people)
+    second = entry(tmp_path, "uniform", {0: base[order], 1: base[order], 2: base[order]}, people[order])
+    lead = lead_of(first, second)
+    assert lead is not None and (lead.ahead, lead.seeds) == (2, 2)
+    mean = (better[0] + better[1]) / 2
+    interval = stats.ttest_rel(mean, base).confidence_interval(0.95)
+    assert lead.margin == pytest.approx((interval.high - interval.low) / 2, rel=1e-2)
+    assert lead.difference == pytest.approx((interval.high + interval.low) / 2, rel=1e-3)
+    assert lead.margin < 0.001 and "ahead on 2 of 2 seeds" in str(lead)
+
+
+def test_without_users_there_is_no_interval(tmp_path: Path) -> None:
+    config = RunConfig(base="mgdcf", method="sparserec")
+    cell = Cell("ablation", "gowalla", "mgdcf", 0.125, "sparserec", "", 0, "", config=config)
+    made = [
+        Entry((cell,), {0: Found(row_of(config, score), tmp_path / "x.jsonl", None)}, None, {"done": 1}, None)
+        for score in (0.11, 0.1)
+    ]
+    lead = lead_of(*made)
+    assert lead is not None and lead.margin is None and lead.share == pytest.approx(0.1)
+    assert "users not recorded" in str(lead)
+
+
+def test_the_questions_are_answered_from_rows_alone(tmp_path: Path) -> None:
+    grids = ["table1", "ablation", "sizes"]
+    nothing = answers(list_jobs(grids, RATE, (), Place(tmp_path / "nothing")))
+    assert len(nothing) == 4 and all("not trained yet" in sentence for sentence in nothing)
+    scores = {"sparserec": 0.12, "pep": 0.13, "cerp": 0.11, "uniform": 0.1, "instantaneous": 0.125}
+    first, start, growth, sizes = answers(filled(tmp_path, grids, scores))
+    assert "first in 0 of 18 settings" in first and "-0.0100" in first and "against PEP" in first
+    assert "+0.0200" in start and "+20.0 %" in start and "(the paper: +0.0064, +4.5 %)" in start
+    assert "-0.0050" in growth and "(the paper: +0.0035, +2.4 %)" in growth
+    assert "0.60 [0.593, 0.607] users" in sizes and "0.60 to 0.60 items" in sizes
+
+
+def test_the_interval_of_a_correlation_by_hand() -> None:
+    """atanh(.5) = .5493, 1.96 / sqrt(97) = .1990: tanh(.3503) = .3366 and tanh(.7483) = .6341."""
+    assert correlation(0.5, 100) == "0.50 [0.337, 0.634]"
+    assert correlation(1.0, 100) == "1.00"
+
+
+def test_a_report_of_everything_is_short(tmp_path: Path) -> None:
+    """Every cell of every grid filled: the Markdown says how many tables it leaves to the HTML."""
+    jobs = filled(tmp_path, list(GRIDS), None)
+    assert {job.state for job in jobs} <= {"done", "blocked"}
+    sections = sections_of([read_grid(name) for name in GRIDS], jobs, [])
+    text = as_markdown("T", sections)
+    assert len(text.splitlines()) <= MOST_LINES
+    assert "more tables are in the HTML" in text and "Settings without a row" not in text
+    whole = as_html("T", sections)
+    tables = sum(len(section.tables) for section in sections)
+    assert whole.count("<table") == tables > 30
+
+
+def test_the_page_is_one_file_and_escapes_what_it_shows() -> None:
+    pair = Pair("0.2", "0.1", "best", "second", 'two "seeds"')
+    table = Table(
+        "t", ["density", "model", "x"], [["1", "<b>", pair]], ["`code`"], [("", 2), ("A & B", 1)], 2
+    )
+    page = as_html("T", [Section("s", "S <1>", ["**strong** & text"], [table])])
+    assert not re.search(r'(src|href)="(?!#|data:)', page) and "{{" not in page
+    assert "&lt;b&gt;" in page and "A &amp; B" in page and "S &lt;1&gt;" in page
+    assert '<span class="ours best" title="two &quot;seeds&quot;">0.2</span>' in page
+    assert "<strong>strong</strong> &amp; text" in page and "<code>code</code>" in page
+    assert page.count("<button>") == 3
+    text = as_markdown("T", [Section("s", "S", ["text"], [table])])
+    assert "| 1 | <b> | **0.2**<br><u>0.1</u> |" in text and "| density | model | A & B x |" in text
