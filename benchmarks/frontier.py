@@ -4,9 +4,10 @@ be shipped.
     python benchmarks/frontier.py RUN [RUN ...] [--classics FOLDER [FOLDER ...]] [--other .venv-bench/bin/python]
 
 All runs must be of one split. What each gives follows from what it is: a sparse run its rows in few bits, with their
-values learnt and not, a dense run plain, optimised and learnt product codes (and ONNX int8), a folder that `sparserec
-classics` made for rp3beta plain neighbour lists, one for together lists that were dealt and learnt. Sizes are whole
-files without ids, titles and golden queries, fold-in weights counted, in MB of 10^6 bytes.
+values learnt and not, a dense run plain, optimised and learnt product codes (and ONNX int8), XSimGCL its vectors cut to
+rows, learnt and not, a folder that `sparserec classics` made for rp3beta plain neighbour lists, one for together
+co-occurrence lists that were dealt and learnt, of all pairs and of those that three people have. Sizes are whole files
+without ids, titles and golden queries, fold-in weights counted, in MB of 10^6 bytes.
 
 Which files of a curve are worth their bytes is decided on validation; the test set is opened for those alone, once: a
 file that has a row already keeps it. At each of SIZES our file that is best on validation is compared with the best of
@@ -37,9 +38,13 @@ CODE_BYTES = (4, 8, 14, 16, 20, 30, 32, 60, 64)
 LISTS = (4, 8, 12, 16, 24, 32, 50, 100, 200)
 BITS = (2, 3, 4, 6)
 LIST_BITS = (3, 4)
+LIST_PEOPLE = (1, 3)
+"""People who must have both items of an entry: any, and what `export` asks for."""
 CUTS = (8, 16, 24, 32, 64, 128)
 LEARNT_ROWS = ((3, 12), (4, 12), (4, 16), (4, 20), (4, 32))
 """Bits and entries of rows whose values are learnt."""
+CUT_ROWS = ((3, 12), (4, 12), (4, 16), (3, 24), (4, 20), (4, 24), (4, 32), (4, 48))
+"""The same of rows of graph bases, plain and learnt."""
 LEARNT_CODES = (14, 20, 30, 60)
 USERS_TO_CHOOSE_BY = 5_000
 ONNX_OVERHEAD = 291
@@ -48,7 +53,14 @@ READERS = (
     "what reads a file: ours 39 kB of JavaScript (15 kB compressed) or 144 kB of Python (41 kB) and numpy, "
     "ONNX Runtime 66 MB of native code"
 )
-OURS = ("learnt lists", "learnt rows", "learnt codes", "sparse rows, taper", "sparse rows, explored")
+OURS = (
+    "learnt lists",
+    "learnt rows",
+    "learnt rows of xsimgcl",
+    "learnt codes",
+    "sparse rows, taper",
+    "sparse rows, explored",
+)
 ROWS = {
     "sparserec": "sparse rows, explored",
     "static": "sparse rows, fixed",
@@ -60,6 +72,7 @@ STYLES = {
     "sparse rows, explored": ("#c2185b", "o"), "sparse rows, fixed": ("#c2185b", "x"),
     "sparse rows, pruned": ("#c2185b", "+"), "sparse rows, taper": ("#8e2ad1", "o"),
     "sparse LightGCN": ("#d9a441", "o"),
+    "cut rows of xsimgcl": ("#e07b39", "x"), "learnt rows of xsimgcl": ("#e07b39", "o"),
     "neighbours (rp3beta)": ("#2c8a4b", "s"),
     "PQ of dense history": ("#2a6fb5", "^"), "OPQ of dense history": ("#2a6fb5", "v"),
     "PQ of dense lightgcn": ("#888888", "^"), "OPQ of dense lightgcn": ("#888888", "v"),
@@ -149,7 +162,7 @@ def files_of_run(folder: Path, other: Path | None) -> Iterator[File]:
     if run.config.method == "dense":
         yield from code_files(run, vectors)
         yield onnx_file(run, vectors, other)
-    else:
+    if run.config.method != "dense" or run.config.base not in ("history", "lightgcn"):
         yield from row_files(run, vectors, folder.name)
 
 
@@ -157,6 +170,7 @@ def row_files(run: Any, vectors: Any, name: str) -> Iterator[File]:
     """A sparse table: rows in few bits on base history, vectors cut as today on others."""
     from sparserec.vectors import Encoding, encode
 
+    lesson = cache(partial(lesson_for, run, vectors))
     dim = vectors.items.shape[1]
     if run.config.base == "history":
         curve = ROWS.get(run.config.method, f"sparse rows, {run.config.method}")
@@ -164,9 +178,15 @@ def row_files(run: Any, vectors: Any, name: str) -> Iterator[File]:
         if run.config.method == "taper":
             entries = int(np.count_nonzero(vectors.items, axis=1).max())
             for bits, keep in ((bits, keep) for bits, keep in LEARNT_ROWS if keep <= entries):
-                yield learnt_file(run, vectors, Encoding(bits, keep, "shared", "gaps", learnt=True), name)
-    else:
+                rows = Encoding(bits, keep, "shared", "gaps", learnt=True)
+                yield learnt_file(run, vectors, rows, lesson, name)
+    elif run.config.base == "lightgcn":
         curve, encodings = "sparse LightGCN", [Encoding(4, keep, "shared") for keep in CUTS]
+    else:
+        curve = f"cut rows of {run.config.base}"
+        encodings = [Encoding(bits, keep, "shared", "gaps") for bits, keep in CUT_ROWS]
+        for encoding in encodings:
+            yield learnt_file(run, vectors, replace(encoding, learnt=True), lesson, name)
     for encoding in encodings:
         make = partial(encode, vectors, encoding)
         yield vector_file(run, vectors, make, curve, f"{name}: {encoding.label}")
@@ -192,23 +212,38 @@ def code_files(run: Any, vectors: Any) -> Iterator[File]:
                 curve = f"{name} of dense {run.config.base}"
                 yield vector_file(run, vectors, partial(make, size, axes), curve, f"{size} bytes an item")
     if run.config.base == "history":
+        lesson = cache(partial(lesson_for, run, vectors))
         for size in LEARNT_CODES:
-            yield learnt_file(run, vectors, Encoding(8, size, "shared", "codes", learnt=True))
+            yield learnt_file(run, vectors, Encoding(8, size, "shared", "codes", learnt=True), lesson)
 
 
-def learnt_file(run: Any, vectors: Any, encoding: Any, name: str | None = None) -> File:
+def learnt_file(
+    run: Any, vectors: Any, encoding: Any, lesson: Callable[[], Any], name: str | None = None
+) -> File:
     """Codes learnt with base history's loss, as `export --learn` does."""
     from sparserec.export.learn import learn_encoding
-    from sparserec.recommenders import make_recommender
 
     def make() -> Any:
-        base = make_recommender(run.config.base, run.record.base_settings)
-        learnt = learn_encoding(vectors, encoding, base, run.split.train, quiet=False)
+        learnt = learn_encoding(vectors, encoding, lesson(), quiet=False)
         return learnt(np.arange(run.split.n_items))
 
     curve = "learnt codes" if encoding.kind == "codes" else "learnt rows"
+    if run.config.base != "history":
+        curve += f" of {run.config.base}"
     label = encoding.label if name is None else f"{name}: {encoding.label}"
     return vector_file(run, vectors, make, curve, label)
+
+
+def lesson_for(run: Any, vectors: Any) -> Any:
+    """What codes of a run are learnt from; a graph base's temperature is chosen on validation, as `export` does."""
+    from sparserec.export.choose import Measure
+    from sparserec.export.learn import TRIAL, choose_lesson, lesson_of
+
+    found = lesson_of(run.recommender, vectors, run.split.train)
+    if run.config.base == "history":
+        return found
+    measure = Measure(vectors, run.split, 0)
+    return choose_lesson(found, vectors, lambda made: measure.point(TRIAL, made).score)
 
 
 def vector_file(run: Any, vectors: Any, encode: Callable[[], Any], curve: str, label: str) -> File:
@@ -263,18 +298,18 @@ def list_files(folder: Path) -> Iterator[File]:
     history, everything = histories(split.train), np.arange(split.n_items)
 
     @cache
-    def lists_of(length: int) -> Any:
+    def lists_of(length: int, people: int) -> Any:
         settings = CLASSICS[name](**{**chosen, "neighbours": length})
         if isinstance(settings, Together):
-            return settings.cut(whole(), split.train).lists
+            return settings.cut(whole(people), split.train).lists
         return settings.fit(split.train).lists
 
     @cache
     def whole() -> Any:
         return Together(**chosen).whole(split.train)
 
-    def make(length: int, bits: int) -> tuple[int, Measure]:
-        lists = lists_of(length)
+    def make(length: int, bits: int, people: int) -> tuple[int, Measure]:
+        lists = lists_of(length, people)
         made = EncodedLists(
             encode_rows(SparseRows(lists.data, lists.indices, lists.indptr, split.n_items), bits)
         )
@@ -286,7 +321,9 @@ def list_files(folder: Path) -> Iterator[File]:
 
     for length in LISTS:
         for bits in LIST_BITS:
-            yield File(curve, f"{length} neighbours, {bits} bits", split, partial(make, length, bits))
+            for people in LIST_PEOPLE if name == "together" else (1,):
+                label = f"{length} neighbours, {bits} bits" + (f", {people} people" if people > 1 else "")
+                yield File(curve, label, split, partial(make, length, bits, people))
 
 
 def worth_their_bytes(rows: list[Row]) -> list[Row]:

@@ -2,7 +2,7 @@
 
 Every mutant must either be refused with a named error or load and answer questions with finite scores; within two
 seconds of processor time, within an address space little larger than at the start, and (on a sample, because tracing is
-slow) without allocating beyond a small multiple of the file.
+slow) without allocating beyond what docs/format.md says and a few vectors.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import numpy as np
 import sparserec.device
 from sparserec.device import DeviceError, loads
 from sparserec.device.errors import SelfTestFailed
+from sparserec.device.room import CONSTANT, FACTOR
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
 from mutate import FOLDERS, Mutant, mutants
@@ -34,9 +35,9 @@ from mutate import FOLDERS, Mutant, mutants
 DEVICE = Path(sparserec.device.__file__).parent
 SECONDS = 2.0
 MEMORY_FACTOR, MEMORY_CONSTANT = (
-    64,
-    4 << 20,
-)  # the constant: vectors of up to 65,536 columns in a file of a few bytes
+    FACTOR,
+    CONSTANT + (4 << 20),
+)  # besides: vectors of 65,536 columns, and scratch
 ADDRESS_SPACE = (
     128 << 20
 )  # what the process may grow by altogether: one huge array in any mutant is a finding

@@ -28,8 +28,8 @@ from sparserec.graph.order import by_degree
 from sparserec.memory import PeakMeter, resident_bytes, return_large_blocks
 from sparserec.recommenders import History
 from sparserec.recommenders.history import HistorySettings
+from sparserec.recommenders.history.step import HistoryStepper
 from sparserec.table import DenseTable, Shape, SparseTable, Table
-from sparserec.training.history_step import HistoryStepper
 
 USERS, RATIO = 256, 0.22
 SPARSE = [(128, 16), (1024, 16), (512, 16), (256, 8), (256, 16), (256, 32), (256, 64)]
@@ -47,7 +47,7 @@ def interactions(data: Path | None) -> Interactions:
 
 def stepper_of(train: Interactions, table: Table) -> HistoryStepper:
     base = History(HistorySettings(users_per_batch=USERS))
-    return HistoryStepper(base, build_histories(train, base.settings.item_exponent), table, 0)
+    return HistoryStepper(base.settings, build_histories(train, base.settings.item_exponent), table, 0)
 
 
 def sparse_table(train: Interactions, dim: int, entries: int) -> SparseTable:

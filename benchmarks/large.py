@@ -28,7 +28,7 @@ from sparserec.memory import PhasePeaks, return_large_blocks
 from sparserec.methods import Phase, StepInfo
 from sparserec.planning import Sizes, estimate_run
 from sparserec.process import use_threads
-from sparserec.recommenders import History
+from sparserec.recommenders import ItemBase
 from sparserec.table import total
 from sparserec.training import Prepared, RunConfig, prepare_run
 from sparserec.vectors import DEFAULT, encode, evaluate_part, make_vectors, propagate_all
@@ -76,9 +76,9 @@ def train(prepared: Prepared, steps: int, epoch_minutes: float) -> tuple[Any, di
     one, busy = statistics.median(spent[1:]), statistics.median(worked[1:])
     whole = {"epoch_seconds": round(time.perf_counter() - all_began, 1)} if len(spent) == per_epoch else {}
     base, edges = prepared.recommender, 2 * len(prepared.split.train)
-    batch, history = prepared.config.recipe.batch_size, isinstance(base, History)
-    if isinstance(base, History):
-        batch = base.settings.batch_of(prepared.split.n_users)
+    batch, history = prepared.config.recipe.batch_size, isinstance(base, ItemBase)
+    if isinstance(base, ItemBase):
+        batch = base.users_per_batch(prepared.split.n_users)
     return table, {
         "steps": len(spent),
         "step_seconds": round(one, 3),

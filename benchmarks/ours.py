@@ -16,8 +16,8 @@ from sparserec.graph import automatic_width, build_adjacency
 from sparserec.graph.order import by_degree
 from sparserec.memory import return_large_blocks
 from sparserec.recommenders import Sampling, make_recommender
+from sparserec.recommenders.step import Stepper
 from sparserec.table import DenseTable, Shape, SparseTable
-from sparserec.training.step import Stepper
 
 BASES = ("lightgcn", "mgdcf", "xsimgcl", "mf")
 DENSITY = 0.125

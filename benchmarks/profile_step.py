@@ -16,7 +16,7 @@ from ours import BASES, build, many_negatives, prepare, sample
 from sparserec.data import Batch, Interactions
 from sparserec.exploration import LargestScores, prune_and_regrow
 from sparserec.memory import return_large_blocks
-from sparserec.training.step import Stepper
+from sparserec.recommenders.step import Stepper
 from sparserec.vectors.propagate import propagate_all
 
 

@@ -27,7 +27,7 @@ from sparserec.distributed import Processes, started_processes
 from sparserec.memory import PeakMeter, resident_bytes, return_large_blocks
 from sparserec.methods import Phase
 from sparserec.process import use_threads
-from sparserec.recommenders import History
+from sparserec.recommenders import ItemBase
 from sparserec.training import Prepared, RunConfig, prepare_run
 
 LOOPBACK = Path("/sys/class/net/lo/statistics/tx_bytes")
@@ -40,8 +40,8 @@ def expected_bytes(prepared: Prepared, rows: int) -> int:
     """
     shape, base, batch = prepared.context.shape(), prepared.recommender, prepared.config.recipe.batch_size
     others, held = shape.processes.count - 1, -(-shape.n_parts // shape.processes.count)
-    if isinstance(base, History):
-        users = base.settings.batch_of(prepared.split.n_users)
+    if isinstance(base, ItemBase):
+        users = base.users_per_batch(prepared.split.n_users)
         return others * held * (2 * 4 * shape.dim * users + 12 * users + 8)
     if getattr(base, "whole_rows", False):
         return others * 4 * len(base.taps) * rows * held * shape.width

@@ -17,8 +17,8 @@ from sparserec.data.named import resolve
 from sparserec.evaluation import evaluate
 from sparserec.graph import automatic_width, build_adjacency
 from sparserec.recommenders import make_recommender
+from sparserec.recommenders.step import Stepper
 from sparserec.table import DenseTable, Shape
-from sparserec.training.step import Stepper
 from sparserec.vectors.propagate import propagate_all
 from textbook import Textbook
 
