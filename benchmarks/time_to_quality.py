@@ -1,13 +1,13 @@
 """Seconds of training until a validation score is reached: our recipes and bases beside what people use.
 
-    python benchmarks/time_to_quality.py scores --data-dir DATA [--only textbook]     # rivals; hours, on a busy machine too
-    python benchmarks/time_to_quality.py clock --data-dir DATA [--only lightgcn]      # minutes, on a quiet one
+    python benchmarks/time_to_quality.py scores --data-dir DATA [--only textbook]  # rivals: hours, busy or not
+    python benchmarks/time_to_quality.py clock --data-dir DATA [--only lightgcn]   # minutes, on a quiet one
 
 Gowalla, `resplit`, seed 0, all users, NDCG@20 on the validation part after every epoch; the test set stays closed.
 Only the seconds of updates count, and what comes before the first one (factorisation, temperature) stands in a column
 of its own. Ours are trained whole under the clock. A rival takes an hour, most of it in the choice of its settings, the
 best of four by a tenth of its whole length: so `scores` counts the passes it needs, which is the same on any machine,
-and `clock` times single passes of what was chosen. `implicit` is no dependency of ours: `pip install implicit` first, or
+and `clock` times single passes of what was chosen. `implicit` is no dependency of ours: install it first, or
 its rows are left out with a word. Lines are added to benchmarks/time_to_quality.jsonl, and the table is made of them.
 """
 
