@@ -28,7 +28,9 @@ def test_content_is_on_the_disk_before_it_has_its_name(
     """A name that outlives a power cut must not lead to nothing."""
     synced: list[tuple[bytes, bool]] = []
     path = tmp_path / "file.txt"
-    monkeypatch.setattr(os, "fsync", lambda descriptor: synced.append((os.read(descriptor, 9), path.exists())))
+    monkeypatch.setattr(
+        os, "fsync", lambda descriptor: synced.append((os.read(descriptor, 9), path.exists()))
+    )
     write_text(path, "new")
     assert synced == [(b"new", False)] and path.read_text() == "new"
 
