@@ -326,7 +326,7 @@ def test_items_file_holds_no_interactions(plain: Trained, tmp_path: Path) -> Non
     assert device.load(tmp_path / "m.srec").card()["mode"] == "items"
 
 
-def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: Path) -> None:
+def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: Path, drawing: None) -> None:
     """And against measuring every encoding that a file without budget may have, where more is asked for."""
     report = export_run(plain, tmp_path / "a.srec", ExportOptions())
     vectors = make_vectors(plain.recommender, plain.graph, plain.table)
