@@ -20,10 +20,9 @@ from sparserec.export.choose import Measure, choose_good, possible_encodings, sm
 from sparserec.export.learn import learn_encoding, lesson_of
 from sparserec.export.prefer import surely_near
 from sparserec.recommenders import RECOMMENDERS, graph_of
+from sparserec.runs.measure import Trained, open_run
 from sparserec.runs.train import train_run
-from sparserec.runs.trained import Trained, open_run
-from sparserec.training.config import RunConfig
-from sparserec.training.recipe import Recipe
+from sparserec.training.config import Recipe, RunConfig
 from sparserec.units import parse_size
 from sparserec.vectors import (
     Encoding,

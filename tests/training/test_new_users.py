@@ -14,11 +14,10 @@ from sparserec import device
 from sparserec.data import split_interactions
 from sparserec.errors import SettingError
 from sparserec.export import NEW_USERS, ExportOptions, export_run
-from sparserec.runs.measure import measure_again
+from sparserec.runs.folder import load_split, save_split
+from sparserec.runs.measure import Trained, measure_again, open_run
 from sparserec.runs.start_from import WarmStart
-from sparserec.runs.stored_split import load_split, save_split
 from sparserec.runs.train import train_run
-from sparserec.runs.trained import Trained, open_run
 from sparserec.serving.model import Model
 from sparserec.vectors import Encoding, FoldIn, as_read, make_vectors
 

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from sparserec.errors import SettingError
-from sparserec.methods.base import Context, Method, Phase, PhaseResult, StepInfo, Validate, Validation, ignore
+from sparserec.methods.base import (
+    Context,
+    Method,
+    MethodDefaults,
+    OneTraining,
+    Phase,
+    PhaseResult,
+    StepInfo,
+    Validate,
+    Validation,
+    ignore,
+)
 from sparserec.methods.bet import BET
 from sparserec.methods.cerp import CERP
 from sparserec.methods.ciess import CIESS
@@ -17,7 +28,6 @@ from sparserec.methods.gse import GSE
 from sparserec.methods.lottery import Lottery
 from sparserec.methods.magnitude import Magnitude
 from sparserec.methods.pep import PEP
-from sparserec.methods.plain import MethodDefaults, OneTraining
 from sparserec.methods.presets import METHOD_PRESETS, with_preset
 from sparserec.methods.rigl import RigL
 from sparserec.methods.small_dense import SmallDense

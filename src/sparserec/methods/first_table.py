@@ -20,8 +20,7 @@ from sparserec.exploration import (
     rotated_table,
     uniform_support,
 )
-from sparserec.methods.base import Context, Phase, PhaseResult
-from sparserec.methods.plain import MethodDefaults
+from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
 

@@ -28,8 +28,7 @@ from sparserec.exploration import (
     fill_support,
 )
 from sparserec.methods.base import Context, Phase, StepInfo
-from sparserec.methods.cuts import CutSettings, cut_to
-from sparserec.methods.exploring import Exploring, Rule
+from sparserec.methods.exploring import CutSettings, Exploring, Rule, cut_to
 from sparserec.methods.first_table import FirstTableSettings, FromFirstTable, Init, Rows, first_table, rows_of
 from sparserec.table import DenseTable, SparseTable, Table
 

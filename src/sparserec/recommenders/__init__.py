@@ -20,7 +20,14 @@ from sparserec.recommenders.base import (
     StepSizes,
     Tried,
 )
-from sparserec.recommenders.fold_in import FoldIn, fold_taps, given_history, user_history
+from sparserec.recommenders.fold_in import (
+    FoldIn,
+    Vectors,
+    fold_taps,
+    given_history,
+    scaled_rows,
+    user_history,
+)
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.history import History
 from sparserec.recommenders.item_base import ItemBase
@@ -28,7 +35,6 @@ from sparserec.recommenders.lightgcn import LightGCN
 from sparserec.recommenders.mf import MF
 from sparserec.recommenders.mgdcf import MGDCF
 from sparserec.recommenders.presets import PRESETS
-from sparserec.recommenders.propagate import Vectors, scaled_rows
 from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand, rows_of
 from sparserec.recommenders.xsimgcl import XSimGCL
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sparserec.errors import DataError, SettingError
 from sparserec.runs.folder import RunFolder
-from sparserec.runs.per_user import METRIC, PRECISION, record_users, recorded_path
+from sparserec.runs.measure import METRIC, PRECISION, record_users, recorded_path
 
 Result = dict[str, Any]
 

@@ -40,11 +40,9 @@ from sparserec.training.checkpoint import (
     without_prefix,
     write_once,
 )
-from sparserec.training.config import RunConfig
+from sparserec.training.config import EarlyStop, RunConfig
 from sparserec.training.mask_stats import support_stats
-from sparserec.training.prepare import Prepared
-from sparserec.training.recipe import EarlyStop
-from sparserec.training.start import FirstTraining
+from sparserec.training.prepare import FirstTraining, Prepared
 
 CHECKPOINT = "checkpoint.safetensors"
 EPOCHS_APART = 100_000
