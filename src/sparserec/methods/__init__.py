@@ -34,7 +34,7 @@ from sparserec.methods.small_dense import SmallDense
 from sparserec.methods.sparserec import SparseRec
 from sparserec.methods.static import Static
 from sparserec.methods.taper import Taper
-from sparserec.plugins import find_kind, missing_members
+from sparserec.settings import find_kind, missing_members
 
 METHODS: dict[str, type[MethodDefaults]] = {
     kind.name: kind

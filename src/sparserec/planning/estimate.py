@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.errors import SettingError
-from sparserec.memory import free_bytes
 from sparserec.methods import make_method
 from sparserec.planning.memory_plan import plan_memory, step_sizes
 from sparserec.planning.miniature import plan_phases
 from sparserec.planning.sizes import Sizes
 from sparserec.planning.timing import StandIn, StepTimes, make_stand_in, plan_seconds, step_times
+from sparserec.process import free_bytes
 from sparserec.recommenders import Recommender, make_recommender
 from sparserec.table import Ledger, total
 from sparserec.training import RunConfig

@@ -7,7 +7,6 @@ from typing import Any
 from sparserec.data import Interactions
 from sparserec.errors import SettingError
 from sparserec.graph import Adjacency
-from sparserec.plugins import find_kind, missing_members
 from sparserec.recommenders.base import (
     Batches,
     GraphRecommender,
@@ -37,6 +36,7 @@ from sparserec.recommenders.mgdcf import MGDCF
 from sparserec.recommenders.presets import PRESETS
 from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand, rows_of
 from sparserec.recommenders.xsimgcl import XSimGCL
+from sparserec.settings import find_kind, missing_members
 
 RECOMMENDERS: dict[str, Any] = {kind.name: kind for kind in (LightGCN, MGDCF, XSimGCL, MF, History)}
 """Classes by name."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -13,11 +14,11 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from sparserec.data import Split
-from sparserec.errors import RunError, SettingError
+from sparserec.errors import DataError, RunError, SettingError
 from sparserec.evaluation import Evaluation, UserValues
 from sparserec.files import replacing
 from sparserec.graph import Adjacency
-from sparserec.memory import PhasePeaks
+from sparserec.process import PhasePeaks
 from sparserec.progress import say
 from sparserec.recommenders import Recommender, graph_of, make_recommender
 from sparserec.runs.folder import RunFolder, load_split
@@ -25,11 +26,6 @@ from sparserec.runs.record import Record, now
 from sparserec.table import Table
 from sparserec.training import RunConfig, load_table
 from sparserec.vectors import default_export_quality, evaluate_test, make_vectors
-
-# Every user's test result under the id the user has in the log, so that any two runs of a split can be paired.
-#
-# A run folder keeps all metrics in full, by the run's own numbers of users. Beside a result file goes what a claim
-# rests on: one metric of the table as it is stored, two bytes a user, for a p-value that needs no run.
 
 METRIC, PRECISION = "ndcg@20", "int8"
 """What is kept beside a result file: what the paper's tables are ordered by, of the table as it quantises it."""
@@ -232,3 +228,53 @@ def count_opening(run: Trained) -> None:
 
 def _measure(run: Trained) -> Callable[[Table], Evaluation]:
     return lambda table: evaluate_test(run.recommender, run.graph, table, run.split, run.config.ks)
+
+
+# Result files: JSON lines, one per finished run, with everything that traces the number, and its users beside.
+
+Result = dict[str, Any]
+
+
+def read_results(path: Path) -> list[Result]:
+    """All results of a file; empty when there is none yet."""
+    if not path.exists():
+        return []
+    results = []
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            results.append(json.loads(line))
+        except json.JSONDecodeError as error:
+            raise DataError(
+                f"{path}, line {number}: not JSON ({error.msg}); delete the line and run the queue again"
+            ) from None
+    return results
+
+
+def append_result(path: Path, name: str, run: RunFolder) -> None:
+    """Add a finished run under its name in the queue; folders of this machine are left out of file names.
+
+    Its users are written first: a line that has the metric has them too.
+    """
+    record = run.read_record()
+    if METRIC in record.test.get(PRECISION, {}) and run.per_user.exists():
+        record_users(recorded_path(path, name), run)
+    data = {**record.data, "files": [Path(file).name for file in record.data["files"]]}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"name": name, **record.as_dict(), "data": data}) + "\n")
+
+
+def find_result(folder: Path, name: str) -> tuple[Path, Result]:
+    """The file and line of a result by NAME, or by FILE:NAME where several files have the name."""
+    stem, _, own = name.rpartition(":")
+    files = [folder / f"{stem}.jsonl"] if stem else sorted(folder.glob("*.jsonl"))
+    found = [(file, row) for file in files for row in read_results(file) if row.get("name") == own]
+    if not found:
+        raise SettingError(
+            f"{name}: neither a run folder nor the name of a result in {folder}; `sparserec table "
+            f"{folder}/*.jsonl --columns run` lists those"
+        )
+    if len(found) > 1:
+        known = ", ".join(f"{file.stem}:{own}" for file, _ in found)
+        raise SettingError(f"{name}: several results have this name; give one of {known}")
+    return found[0]

@@ -21,9 +21,8 @@ import numpy as np
 import torch
 
 from sparserec.errors import RunError, TrainingError
-from sparserec.memory import PhasePeaks
 from sparserec.methods import Context, Phase, PhaseResult, StepInfo, Validation, ignore
-from sparserec.process import StopRequested, StopSignals
+from sparserec.process import PhasePeaks, StopRequested, StopSignals
 from sparserec.progress import Progress, progress
 from sparserec.recommenders import Steps
 from sparserec.table import Ledger, Table, total

@@ -14,8 +14,8 @@ from sparserec.errors import DataError, SettingError
 from sparserec.evaluation import Evaluation
 from sparserec.exploration import StoredFactors, cached_path, factorise
 from sparserec.graph import Adjacency, by_degree, by_group
-from sparserec.memory import PhasePeaks
 from sparserec.methods import METHODS, Context, Method, PhaseResult, make_method
+from sparserec.process import PhasePeaks
 from sparserec.recommenders import Batches, Recommender, Steps, Tried, make_recommender
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
