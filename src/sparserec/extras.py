@@ -15,6 +15,7 @@ from sparserec.errors import SparserecError
 EXTRAS: dict[str, tuple[str, ...]] = {
     "train": (
         "torch", "scipy", "sklearn", "pyarrow", "narwhals", "safetensors", "pydantic", "typer", "rich", "numba",
+        "psutil", "platformdirs", "tomli_w",
     ),
     "plots": ("matplotlib",),
 }  # fmt: skip

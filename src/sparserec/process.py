@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -116,25 +117,17 @@ _STATUS = Path("/proc/self/status")
 _CLEAR = Path("/proc/self/clear_refs")
 
 
-def _status_bytes(field: str) -> int | None:
-    try:
-        for line in _STATUS.read_text().splitlines():
-            if line.startswith(field + ":"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None
-
-
 def resident_bytes() -> int:
-    """Resident set size now (the peak so far where the system does not tell)."""
-    now = _status_bytes("VmRSS")
-    if now is not None:
-        return now
-    import resource  # not on Windows, where the lines above have answered or nothing can
+    """Resident set size now."""
+    from psutil import Process
 
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    return int(Process().memory_info().rss)
+
+
+def _high_water() -> int:
+    """The most resident bytes since the mark was reset; 0 where the system keeps none."""
+    found = re.search(r"VmHWM:\s*(\d+)", _STATUS.read_text()) if _STATUS.exists() else None
+    return int(found[1]) * 1024 if found else 0
 
 
 def _reset_peak() -> bool:
@@ -156,7 +149,7 @@ class PeakMeter:
 
     def __enter__(self) -> PeakMeter:
         self.peak = resident_bytes()
-        self._kernel = _reset_peak() and _status_bytes("VmHWM") is not None
+        self._kernel = _reset_peak() and _high_water() > 0
         if not self._kernel:
             self._thread = threading.Thread(target=self._sample, daemon=True)
             self._thread.start()
@@ -169,9 +162,7 @@ class PeakMeter:
 
     def read(self) -> int:
         """The peak so far, usable inside the block too."""
-        if self._kernel:
-            self.peak = max(self.peak, _status_bytes("VmHWM") or 0)
-        self.peak = max(self.peak, resident_bytes())
+        self.peak = max(self.peak, resident_bytes(), _high_water() if self._kernel else 0)
         return self.peak
 
     @contextmanager
@@ -251,14 +242,3 @@ class PhasePeaks:
     def at_least(self, name: str, size: int) -> None:
         """A phase took this much somewhere."""
         self.bytes[name] = max(self.bytes.get(name, 0), size)
-
-
-def free_bytes() -> int | None:
-    """Memory the system could still hand out, or None where it does not tell."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except OSError:
-        pass
-    return None

@@ -472,11 +472,6 @@ def test_personal_file_scores_that_user_with_the_trained_vector(plain: Trained, 
     np.testing.assert_allclose(scores[found], np.sort(scores)[::-1][:6], rtol=1e-3, atol=1e-5)
 
 
-def test_every_run_records_its_default_export(plain: Trained) -> None:
-    shipped = plain.record["export"]
-    assert shipped["bytes"] > 0 and 0 <= shipped["folded"]["recall@20"] <= 1
-
-
 @pytest.mark.parametrize(
     ("text", "size"), [("1MB", 10**6), ("900kB", 900_000), ("2 MiB", 2**21), ("1234", 1234)]
 )

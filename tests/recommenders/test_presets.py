@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparserec.recommenders import RECOMMENDERS, make_recommender
-from sparserec.recommenders.presets import PRESETS
+from sparserec.recommenders import PRESETS, RECOMMENDERS, make_recommender
 from sparserec.training.config import Recipe, build_config
 
 ALL = [(base, name) for base, presets in PRESETS.items() for name in presets]

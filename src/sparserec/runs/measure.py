@@ -25,7 +25,7 @@ from sparserec.runs.folder import RunFolder, load_split
 from sparserec.runs.record import Record, now
 from sparserec.table import Table
 from sparserec.training import RunConfig, load_table
-from sparserec.vectors import default_export_quality, evaluate_test, make_vectors
+from sparserec.vectors import evaluate_test
 
 METRIC, PRECISION = "ndcg@20", "int8"
 """What is kept beside a result file: what the paper's tables are ordered by, of the table as it quantises it."""
@@ -190,12 +190,10 @@ def open_test(run: Trained, peaks: PhasePeaks, quiet: bool = True) -> None:
 
 
 def note_test(run: Trained, found: dict[str, Evaluation]) -> None:
-    """Write down what a test found, and measure the file that `export` writes by default."""
+    """Write down what a test found."""
     write_per_user(run.folder, found)
     run.record.test = metrics_of(found)
     run.record.test_opened = now()
-    vectors = make_vectors(run.recommender, run.graph, run.table)
-    run.record.export = default_export_quality(vectors, run.split)
 
 
 def open_later(folder: Path) -> None:

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
         read_toml,
         resolve_config,
     )
-    from sparserec.training.loop import CHECKPOINT, Loop
-    from sparserec.training.mask_stats import correlation, ranks, support_stats
+    from sparserec.training.loop import CHECKPOINT, Loop, correlation, ranks, support_stats
     from sparserec.training.prepare import Everything, FirstTraining, Order, Prepared, Start, prepare_run
     from sparserec.training.shipped_codes import learn_codes
     from sparserec.training.shipped_rows import learn_rows
@@ -47,8 +46,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             "read_toml",
             "resolve_config",
         ),
-        "loop": ("CHECKPOINT", "Loop"),
-        "mask_stats": ("correlation", "ranks", "support_stats"),
+        "loop": ("CHECKPOINT", "Loop", "correlation", "ranks", "support_stats"),
         "prepare": ("Everything", "FirstTraining", "Order", "Prepared", "Start", "prepare_run"),
         "shipped_codes": ("learn_codes",),
         "shipped_rows": ("learn_rows",),

@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     )
     from sparserec.vectors.quality import (
         PerUser,
-        default_export_quality,
         encoded_quality,
         evaluate_part,
         evaluate_test,
@@ -79,7 +78,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         ),
         "quality": (
             "PerUser",
-            "default_export_quality",
             "encoded_quality",
             "evaluate_part",
             "evaluate_test",
