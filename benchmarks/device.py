@@ -29,7 +29,7 @@ from sparserec import device
 from sparserec.evaluation import top_items
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.export import ExportOptions, export_run
-from sparserec.runs.trained import Trained, open_run
+from sparserec.runs.measure import Trained, open_run
 from sparserec.vectors import Encoding, Vectors, encoded_quality, make_vectors, popularity_quality
 
 JS = Path(__file__).resolve().parents[1] / "js"

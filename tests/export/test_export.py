@@ -20,10 +20,9 @@ from sparserec.export.choose import Measure, choose_good, possible_encodings, sm
 from sparserec.export.learn import learn_encoding, lesson_of
 from sparserec.export.prefer import surely_near
 from sparserec.recommenders import RECOMMENDERS, graph_of
+from sparserec.runs.measure import Trained, open_run
 from sparserec.runs.train import train_run
-from sparserec.runs.trained import Trained, open_run
-from sparserec.training.config import RunConfig
-from sparserec.training.recipe import Recipe
+from sparserec.training.config import Recipe, RunConfig
 from sparserec.units import parse_size
 from sparserec.vectors import (
     Encoding,
@@ -471,11 +470,6 @@ def test_personal_file_scores_that_user_with_the_trained_vector(plain: Trained, 
     known = plain.split.everything()
     scores[known.items[known.users == 5]] = -np.inf
     np.testing.assert_allclose(scores[found], np.sort(scores)[::-1][:6], rtol=1e-3, atol=1e-5)
-
-
-def test_every_run_records_its_default_export(plain: Trained) -> None:
-    shipped = plain.record["export"]
-    assert shipped["bytes"] > 0 and 0 <= shipped["folded"]["recall@20"] <= 1
 
 
 @pytest.mark.parametrize(
