@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sparserec.data import Interactions
-from sparserec.data.ids import IdMap
+from sparserec.data.interactions import IdMap
 from sparserec.errors import TrainingError
 from sparserec.exploration import factorise, nmf_support
 from sparserec.exploration.nmf import _numbered_hash

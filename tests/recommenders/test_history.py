@@ -11,7 +11,7 @@ import slow_bases as slow
 import torch
 
 from sparserec.counter import key_of
-from sparserec.data.user_batches import UserSampler
+from sparserec.data.sampling import UserSampler
 from sparserec.errors import SparserecError
 from sparserec.graph import Adjacency, build_histories
 from sparserec.recommenders.history import History, HistorySettings

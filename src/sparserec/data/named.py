@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.data.catalogue import NamedSet, RemoteFile, find_named, get_named
+from sparserec.data.columns import Source
 from sparserec.data.download import download
 from sparserec.data.errors import DownloadError, UnknownFormatError, WrongDataError
 from sparserec.data.reading import read_source
-from sparserec.data.source import Source
 from sparserec.data.world import make_world
 from sparserec.errors import DataError, SettingError
 from sparserec.files import cache_folder, replacing, write_text

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
-from sparserec.data.columns import PART_NAMES, Columns, build_source, join_parts
+from sparserec.data.columns import PART_NAMES, Columns, ReadReport, Source, build_source, join_parts
 from sparserec.data.errors import EmptyDataError, MissingColumnError
 from sparserec.data.folders import find_files
 from sparserec.data.frames import frame_columns
@@ -18,9 +18,7 @@ from sparserec.data.interactions import Interactions
 from sparserec.data.item_info import name_items_from_beside
 from sparserec.data.lightgcn import read_lightgcn
 from sparserec.data.parquet_files import read_parquet
-from sparserec.data.sniff import Form, sniff
-from sparserec.data.source import ReadReport, Source
-from sparserec.data.text_tables import read_text_table, text_line
+from sparserec.data.sniff import Form, read_text_table, sniff, text_line
 from sparserec.errors import SettingError
 from sparserec.settings import Settings
 
