@@ -1,4 +1,4 @@
-"""Methods and bases of other packages: by an entry point, or by `package.module:Class`.
+"""Methods, bases, encodings and formats of other packages: by an entry point, or by `package.module:Class`.
 
 A package that brings a method names it in its pyproject.toml, and every command knows it:
 
@@ -8,14 +8,27 @@ A package that brings a method names it in its pyproject.toml, and every command
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Literal
+from typing import Any, Literal
 
 from sparserec.errors import SettingError
 
-Group = Literal["methods", "bases"]
-WHAT: dict[Group, str] = {"methods": "method", "bases": "base recommender"}
+Group = Literal["methods", "bases", "encodings", "formats"]
+WHAT: dict[Group, str] = {
+    "methods": "method",
+    "bases": "base recommender",
+    "encodings": "encoding",
+    "formats": "format",
+}
+NEEDED: dict[Group, tuple[str, str]] = {
+    "methods": ("settings_kind", "it names the class of its settings"),
+    "bases": ("settings_kind", "it names the class of its settings"),
+    "encodings": ("candidates", "inherit from VectorKind"),
+    "formats": ("read", "it makes a table of a file"),
+}
+"""What a class must have, and why."""
 
 
 def plugins(group: Group) -> dict[str, EntryPoint]:
@@ -23,7 +36,7 @@ def plugins(group: Group) -> dict[str, EntryPoint]:
     return {one.name: one for one in entry_points(group=f"sparserec.{group}")}
 
 
-def find_kind(name: str, known: dict[str, type], group: Group) -> type:
+def find_kind(name: str, known: Mapping[str, type], group: Group) -> Any:
     """The class of this name: one of `known`, of an installed package, or `package.module:Class`."""
     if name in known:
         return known[name]
@@ -49,10 +62,9 @@ def _load(name: str, where: str, group: Group) -> type:
         ) from error
     if not isinstance(found, type):
         raise SettingError(f"{asked}: {module} has no class {attribute}")
-    if getattr(found, "settings_kind", None) is None:
-        raise SettingError(
-            f"{asked}: class {attribute} has no `settings_kind`; it names the class of its settings"
-        )
+    needed, why = NEEDED[group]
+    if getattr(found, needed, None) is None:
+        raise SettingError(f"{asked}: class {attribute} has no `{needed}`; {why}")
     return found
 
 

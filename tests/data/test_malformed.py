@@ -218,7 +218,5 @@ def test_a_gzip_that_unpacks_to_far_too_much(tmp_path):
 def test_a_gzip_of_a_log_that_shrinks_well_is_read(tmp_path):
     path = tmp_path / "log.csv.gz"
     path.write_bytes(gzip.compress(b"user,item\n" + b"1,2\n" * 500_000))
-    assert path.stat().st_size * sniff.MOST_UNPACKED < 2_000_000, (
-        "above the share, below what is always read"
-    )
+    assert path.stat().st_size * sniff.MOST_UNPACKED < 2_000_000, "above the share, below what is always read"
     assert len(sniff.read_bytes(path)) == 2_000_010

@@ -12,6 +12,7 @@ from small_run import blocks, small_config
 
 from sparserec import device
 from sparserec.data import split_interactions
+from sparserec.encodings import Encoding, as_read
 from sparserec.errors import SettingError
 from sparserec.export import NEW_USERS, ExportOptions, export_run
 from sparserec.runs.measure import measure_again
@@ -20,7 +21,7 @@ from sparserec.runs.stored_split import load_split, save_split
 from sparserec.runs.train import train_run
 from sparserec.runs.trained import Trained, open_run
 from sparserec.serving.model import Model
-from sparserec.vectors import Encoding, FoldIn, as_read, make_vectors
+from sparserec.vectors import FoldIn, make_vectors
 
 
 @pytest.fixture(scope="module")

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from sparserec.training.mask_stats import correlation, ranks, support_stats
     from sparserec.training.prepare import Prepared, prepare_run
     from sparserec.training.recipe import default_rate
-    from sparserec.training.shipped_codes import learn_codes
-    from sparserec.training.shipped_rows import learn_rows
     from sparserec.training.start import Everything, FirstTraining, Order, Start
 
 __getattr__, __dir__, __all__ = lazy_names(
@@ -42,8 +40,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "mask_stats": ("correlation", "ranks", "support_stats"),
         "prepare": ("Prepared", "prepare_run"),
         "recipe": ("default_rate",),
-        "shipped_codes": ("learn_codes",),
-        "shipped_rows": ("learn_rows",),
         "start": ("Everything", "FirstTraining", "Order", "Start"),
     },
 )
