@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import errors
+from .codecs import read_table
 from .container import Container
 from .exact import bits_for, snap, snap_rows
 from .levels import MOST_LEVELS, read_levels
 from .rows import has_rows, read_rows, read_scale_levels
-from .table import BLOCK_ENTRIES, BLOCK_ROWS, Table, read_table, row_blocks
+from .table import BLOCK_ENTRIES, BLOCK_ROWS, Table, row_blocks
 
 BLOCK = 1 << 14  # rows whose look-ups fit the cache
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
+from .codecs import read_table
 from .container import Container
 from .product import CodedTable, read_codes
 from .rows import read_rows
-from .table import Table, read_table
+from .table import Table
 
 AnyTable = Table | CodedTable
 ReadTable = Callable[[Container, str, int, int], AnyTable]
@@ -19,17 +19,22 @@ READERS: dict[str, ReadTable] = {"slices": read_codes, "code.value": read_rows, 
 
 
 def read_any_table(container: Container, name: str, rows: int, dim: int) -> AnyTable:
-    """A table, by the first reader that knows it."""
-    for readers in (READERS.items, _installed):
-        for tensor, read in readers():
-            if f"{name}.{tensor}" in container:
-                return read(container, name, rows, dim)
-    return read_table(container, name, rows, dim)  # which says what is missing
+    """A table, by the first reader that knows it; packages are asked only about one that nobody here knows."""
+    read = _find(container, name)
+    if read is None:
+        join_installed()
+        read = _find(container, name) or read_table  # which says what is missing
+    return read(container, name, rows, dim)
 
 
-def _installed() -> list[tuple[str, Any]]:
-    """Readers of encodings that installed packages bring: asked only about tables that nobody here knows."""
+def _find(container: Container, name: str) -> ReadTable | None:
+    return next((read for tensor, read in READERS.items() if f"{name}.{tensor}" in container), None)
+
+
+def join_installed() -> None:
+    """Readers of encodings that installed packages bring join ours."""
     from importlib.metadata import entry_points  # slow, and hardly ever needed
 
-    kinds = [one.load() for one in entry_points(group="sparserec.encodings")]
-    return [(kind.tensor, kind.read) for kind in kinds if kind.tensor]
+    for kind in (one.load() for one in entry_points(group="sparserec.encodings")):
+        if kind.tensor:
+            READERS.setdefault(kind.tensor, kind.read)
