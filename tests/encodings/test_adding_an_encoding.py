@@ -86,7 +86,9 @@ def test_an_entry_point_makes_budgets_try_it_and_files_readable(run: Trained, st
 
 
 def test_what_reads_it_needs_numpy_alone(strangers: Path) -> None:
-    code = "import sys, signs; print([name for name in ('torch', 'scipy', 'pydantic') if name in sys.modules])"
+    code = (
+        "import sys, signs; print([name for name in ('torch', 'scipy', 'pydantic') if name in sys.modules])"
+    )
     found = subprocess.run([sys.executable, "-c", code], cwd=strangers, capture_output=True, text=True)
     assert found.stdout.strip() == "[]", found.stderr
 

@@ -2,6 +2,7 @@
 
 from sparserec.data.catalogue import CATALOGUE, NamedSet, find_named, get_named
 from sparserec.data.columns import ReadReport, Source
+from sparserec.data.formats import FORMATS, Format
 from sparserec.data.interactions import IdMap, Interactions, ItemInfo, join
 from sparserec.data.item_info import read_item_info
 from sparserec.data.named import download_folder, fetch, load_entry, load_named, locate, resolve
@@ -12,8 +13,10 @@ from sparserec.data.world import make_world
 
 __all__ = [
     "CATALOGUE",
+    "FORMATS",
     "PROTOCOLS",
     "Batch",
+    "Format",
     "IdMap",
     "Interactions",
     "ItemInfo",
