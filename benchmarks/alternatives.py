@@ -170,7 +170,7 @@ def installed_bytes(packages: tuple[str, ...]) -> int:
 
 def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     """All files of one run, each with bytes and test quality on the same users."""
-    from sparserec.runs.trained import open_run
+    from sparserec.runs.measure import open_run
     from sparserec.vectors import encoded_quality, make_vectors, popularity_quality
 
     run = open_run(folder)

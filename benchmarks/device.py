@@ -31,7 +31,7 @@ from sparserec.evaluation import top_items
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import Vectors
-from sparserec.runs.trained import Trained, open_run
+from sparserec.runs.measure import Trained, open_run
 from sparserec.vectors import encoded_quality, make_vectors, popularity_quality
 
 JS = Path(__file__).resolve().parents[1] / "js"

@@ -154,7 +154,7 @@ def bare_bytes(parts: Any) -> int:
 
 def files_of_run(folder: Path, other: Path | None) -> Iterator[File]:
     """All files of one trained run."""
-    from sparserec.runs.trained import open_run
+    from sparserec.runs.measure import open_run
     from sparserec.vectors import make_vectors
 
     run = open_run(folder)
@@ -289,7 +289,7 @@ def list_files(folder: Path) -> Iterator[File]:
     from sparserec.classics import CLASSICS, Together, histories
     from sparserec.device import FoldInWeights, ModelParts, SparseRows, encode_rows
     from sparserec.encodings import EncodedLists
-    from sparserec.runs.stored_split import load_split
+    from sparserec.runs.folder import load_split
 
     split = load_split(folder / "data.safetensors")
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))

@@ -64,7 +64,9 @@ def test_what_is_wrong_is_told(log: Path) -> None:
     log.write_text("2024-05-01 nobody\n", encoding="utf-8")
     with pytest.raises(DataError, match=r"visits.diary:1: no visitor"):
         read_source(log, format="diary:Diary")
-    with pytest.raises(SettingError, match=r"unknown format 'dairy'; known: lightgcn, .*package.module:Class"):
+    with pytest.raises(
+        SettingError, match=r"unknown format 'dairy'; known: lightgcn, .*package.module:Class"
+    ):
         read_source(log, format="dairy")
     with pytest.raises(SettingError, match="has no `read`"):
         read_source(log, format="diary:timezone")

@@ -11,7 +11,7 @@ from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, draw_curve, export_run
 from sparserec.export.choose import Measure, choose_good, possible_encodings, smallest_good
 from sparserec.export.prefer import surely_near
-from sparserec.runs.trained import Trained
+from sparserec.runs.measure import Trained
 from sparserec.vectors import make_vectors
 
 

@@ -16,7 +16,7 @@ from sparserec.encodings.neighbours import Neighbours
 from sparserec.encodings.together import ListsOfLog, choose_lists
 from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, export_run
-from sparserec.runs.trained import Trained
+from sparserec.runs.measure import Trained
 from sparserec.vectors import FoldIn, make_vectors, user_history
 
 

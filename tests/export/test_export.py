@@ -15,10 +15,9 @@ from sparserec.data import read_source
 from sparserec.encodings import Encoding
 from sparserec.errors import RunError, SettingError
 from sparserec.export import ExportOptions, export_run
+from sparserec.runs.measure import Trained, open_run
 from sparserec.runs.train import train_run
-from sparserec.runs.trained import Trained, open_run
-from sparserec.training.config import RunConfig
-from sparserec.training.recipe import Recipe
+from sparserec.training.config import Recipe, RunConfig
 
 
 def test_items_file_holds_no_interactions(plain: Trained, tmp_path: Path) -> None:
@@ -90,8 +89,3 @@ def test_rare_items_are_left_out(plain: Trained, tmp_path: Path) -> None:
     rare = plain.split.train.item_ids.external([int(np.argmin(counts))])[0]
     with pytest.raises(device.DeviceError):
         model.similar(rare)
-
-
-def test_every_run_records_its_default_export(plain: Trained) -> None:
-    shipped = plain.record["export"]
-    assert shipped["bytes"] > 0 and 0 <= shipped["folded"]["recall@20"] <= 1

@@ -14,7 +14,7 @@ from sparserec.errors import SettingError
 from sparserec.evaluation import top_items
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import RECOMMENDERS, graph_of
-from sparserec.runs.trained import Trained
+from sparserec.runs.measure import Trained
 from sparserec.vectors import encoded_quality, make_vectors
 
 

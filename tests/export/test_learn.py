@@ -26,7 +26,7 @@ from sparserec.recommenders import Vectors
 from sparserec.recommenders.history.dense import plain_gradient
 from sparserec.runs import Trained, open_run, train_run
 from sparserec.training import RunConfig
-from sparserec.training.recipe import Recipe
+from sparserec.training.config import Recipe
 from sparserec.vectors import FoldIn, make_vectors
 
 ROWS = Encoding(2, 5, "shared", "gaps", learnt=True)

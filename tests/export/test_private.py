@@ -19,7 +19,7 @@ from sparserec.export import ExportOptions, export_run
 from sparserec.export.choose import possible_encodings
 from sparserec.runs import Trained, open_run, train_run
 from sparserec.training import RunConfig
-from sparserec.training.recipe import Recipe
+from sparserec.training.config import Recipe
 from sparserec.vectors import make_vectors
 
 COMMON, RARE, USERS = 120, 30, 150

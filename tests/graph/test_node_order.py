@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sparserec.data import Interactions
 from sparserec.data.interactions import IdMap
-from sparserec.graph.order import by_degree, by_group
+from sparserec.graph.adjacency import by_degree, by_group
 
 
 def example() -> Interactions:

@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from sparserec.export import ExportReport
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(export)
-
-
 def export(
     run: options.RunFolder,
     out: Annotated[

@@ -10,7 +10,7 @@ from sparserec.data.frames import frame_columns
 from sparserec.data.lightgcn import read_lightgcn
 from sparserec.data.parquet_files import read_parquet
 from sparserec.data.sniff import Form, read_text_table, sniff, text_line
-from sparserec.plugins import find_kind, plugins
+from sparserec.settings import find_kind, plugins
 
 if TYPE_CHECKING:
     from sparserec.data.reading import ReadOptions

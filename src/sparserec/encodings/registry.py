@@ -11,7 +11,7 @@ from sparserec.encodings.int import IntKind
 from sparserec.encodings.neighbours import NeighboursKind
 from sparserec.encodings.prefix import PrefixKind
 from sparserec.encodings.together import TogetherKind
-from sparserec.plugins import find_kind, plugins
+from sparserec.settings import find_kind, plugins
 
 ENCODINGS: dict[str, type[Kind]] = {
     "gaps": GapsKind,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparserec.lazy import lazy_names
+from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.vectors.propagate import (
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     )
     from sparserec.vectors.quality import (
         PerUser,
-        default_export_quality,
         encoded_quality,
         evaluate_part,
         evaluate_test,
@@ -44,7 +43,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         ),
         "quality": (
             "PerUser",
-            "default_export_quality",
             "encoded_quality",
             "evaluate_part",
             "evaluate_test",

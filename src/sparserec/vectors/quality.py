@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse
 import torch
 
 from sparserec.data import Interactions, Split
-from sparserec.encodings import DEFAULT, EncodedLists, EncodedVectors, Encoding, encode, top_of_lists
+from sparserec.encodings import EncodedLists, EncodedVectors, Encoding, encode, top_of_lists
 from sparserec.evaluation import Evaluation, evaluate, per_user
 from sparserec.evaluation import some_users as some_users
 from sparserec.graph import Adjacency
@@ -158,21 +157,6 @@ def popularity_quality(split: Split, truth: Interactions, at_test: bool = False)
     """The same for recommending what most users chose."""
     items = split.train.item_counts().astype(np.float32)[:, None]
     return rank_quality(np.ones((split.n_users, 1), np.float32), items, split, truth, at_test)
-
-
-def default_export_quality(vectors: Vectors, split: Split) -> dict[str, Any]:
-    """Size of the vectors and test quality of the default file, users folded in: the number that is really shipped."""
-    made = encode(vectors, DEFAULT)
-    if split.given is None:
-        quality = made_quality(vectors, made, split, split.test, at_test=True)
-    else:
-        in_file = np.flatnonzero(split.train.item_counts())
-        quality = {"folded": new_user_quality(vectors, made, split, in_file)}
-    return {
-        "encoding": DEFAULT.label,
-        "bytes": made.nbytes,
-        **quality,
-    }
 
 
 def evaluate_test(
