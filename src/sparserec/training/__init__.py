@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     )
     from sparserec.training.loop import CHECKPOINT, Loop, correlation, ranks, support_stats
     from sparserec.training.prepare import Everything, FirstTraining, Order, Prepared, Start, prepare_run
-    from sparserec.training.shipped_codes import learn_codes
-    from sparserec.training.shipped_rows import learn_rows
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
@@ -48,7 +46,5 @@ __getattr__, __dir__, __all__ = lazy_names(
         ),
         "loop": ("CHECKPOINT", "Loop", "correlation", "ranks", "support_stats"),
         "prepare": ("Everything", "FirstTraining", "Order", "Prepared", "Start", "prepare_run"),
-        "shipped_codes": ("learn_codes",),
-        "shipped_rows": ("learn_rows",),
     },
 )
