@@ -57,7 +57,7 @@ def test_queued_typed_and_fitted_runs_are_the_same_run(settings_file: str) -> No
 def test_a_queued_run_is_refused_where_a_typed_one_is(
     settings_file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    monkeypatch.setattr("sparserec.planning.plan.usable_bytes", lambda: 5_000_000)
+    monkeypatch.setattr("sparserec.planning.settle.usable_bytes", lambda: 5_000_000)
     assert child.main(settings_file, "queued", "", "1") == 2
     assert "5 MB are free" in capsys.readouterr().err
     assert not Path("queued").exists()
