@@ -31,24 +31,4 @@ if TYPE_CHECKING:
     from sparserec.training.shipped_codes import learn_codes
     from sparserec.training.shipped_rows import learn_rows
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "checkpoint": ("Arrays", "fitting", "load_table", "read_arrays", "save_table", "write_arrays"),
-        "config": (
-            "RunConfig",
-            "assign",
-            "build_config",
-            "default_rate",
-            "differences",
-            "merge",
-            "parse_assignment",
-            "read_toml",
-            "resolve_config",
-        ),
-        "loop": ("CHECKPOINT", "Loop", "correlation", "ranks", "support_stats"),
-        "prepare": ("Everything", "FirstTraining", "Order", "Prepared", "Start", "prepare_run"),
-        "shipped_codes": ("learn_codes",),
-        "shipped_rows": ("learn_rows",),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -47,47 +47,4 @@ if TYPE_CHECKING:
     )
     from sparserec.vectors.weights_of_log import MOST_ITEMS, WeightsOfLog, choose_weights
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "codebooks": ("ProductCodes", "nearest_entries", "product_codes"),
-        "encoding": (
-            "BOOK_BITS",
-            "DEFAULT",
-            "KINDS",
-            "LEARNABLE",
-            "OF_LOG",
-            "EncodedVectors",
-            "Encoding",
-            "as_read",
-            "cut",
-            "dealt",
-            "encode",
-            "has_unit_rows",
-        ),
-        "lists_of_log": ("ListsOfLog", "choose_lists"),
-        "neighbours": ("EncodedLists", "Neighbours"),
-        "propagate": (
-            "FoldIn",
-            "Vectors",
-            "fold_taps",
-            "make_vectors",
-            "propagate_all",
-            "scaled_rows",
-            "user_history",
-        ),
-        "quality": (
-            "PerUser",
-            "encoded_quality",
-            "evaluate_part",
-            "evaluate_test",
-            "folded_users",
-            "made_quality",
-            "new_user_quality",
-            "popularity_quality",
-            "rank_quality",
-            "some_users",
-        ),
-        "weights_of_log": ("MOST_ITEMS", "WeightsOfLog", "choose_weights"),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
