@@ -182,6 +182,17 @@ def test_candidates_take_the_gradient_of_whole_rows_in_turn() -> None:
     )
 
 
+def test_a_larger_candidate_cost_shows_every_candidate_the_gradient_of_every_step() -> None:
+    seen = {}
+    for cost in (0.5, 1000.0):
+        base, table = history(candidate_cost=cost), sparse_table()
+        table.set_candidates(np.array([0, 2, 3, 7, 9, 11], np.int32))
+        base.stepper(graph_of(base), table, SEED).run(USERS, STEP, 0.01)
+        assert table.candidates is not None
+        seen[cost] = int((table.candidates.accumulated != 0).any(axis=1).sum())
+    assert seen[0.5] < seen[1000.0] == 6
+
+
 @pytest.mark.parametrize("sparse", [False, True])
 def test_a_sampled_softmax_has_the_whole_one_for_its_mean(sparse: bool) -> None:
     whole = history()

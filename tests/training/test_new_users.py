@@ -12,6 +12,7 @@ from small_run import blocks, small_config
 
 from sparserec import device
 from sparserec.data import split_interactions
+from sparserec.encodings import Encoding, as_read
 from sparserec.errors import SettingError
 from sparserec.export import NEW_USERS, ExportOptions, export_run
 from sparserec.runs.folder import load_split, save_split
@@ -19,7 +20,7 @@ from sparserec.runs.measure import Trained, measure_again, open_run
 from sparserec.runs.start_from import WarmStart
 from sparserec.runs.train import train_run
 from sparserec.serving.model import Model
-from sparserec.vectors import Encoding, FoldIn, as_read, make_vectors
+from sparserec.vectors import FoldIn, make_vectors
 
 
 @pytest.fixture(scope="module")

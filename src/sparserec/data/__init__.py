@@ -1,6 +1,7 @@
 """What was observed: interactions, readers, splits, named data sets, the built-in sample and training batches."""
 
 from sparserec.data.columns import ReadReport, Source
+from sparserec.data.formats import FORMATS, Format
 from sparserec.data.interactions import IdMap, Interactions, ItemInfo, join
 from sparserec.data.item_info import read_item_info
 from sparserec.data.named import (
@@ -22,8 +23,10 @@ from sparserec.data.world import make_world
 
 __all__ = [
     "CATALOGUE",
+    "FORMATS",
     "PROTOCOLS",
     "Batch",
+    "Format",
     "IdMap",
     "Interactions",
     "ItemInfo",

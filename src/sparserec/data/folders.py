@@ -9,8 +9,9 @@ from pathlib import Path
 
 from sparserec.data.arrow_columns import choose_columns
 from sparserec.data.errors import MissingColumnError, UnknownFormatError, UnreadableFileError
+from sparserec.data.formats import all_suffixes, find_format, form_of
 from sparserec.data.parquet_files import parquet_names
-from sparserec.data.sniff import read_text_head, sniff
+from sparserec.data.sniff import read_text_head
 
 # Which tables of a folder belong together: parts of one table have the same columns, or names that
 # differ in digits.
@@ -52,7 +53,7 @@ def one_table(folder: Path, files: list[Path], wanted: Wanted) -> list[Path]:
 def _columns(file: Path, folder: Path) -> tuple[str, ...]:
     """What the parts of one table share: column names, or form and name of the file where columns have no names."""
     try:
-        form = sniff(file)
+        form = form_of(file)
     except UnknownFormatError:  # not a table at all
         return ()
     if form.kind == "parquet":
@@ -61,7 +62,7 @@ def _columns(file: Path, folder: Path) -> tuple[str, ...]:
         first = next(line for line in read_text_head(file).splitlines() if line.strip())
         return tuple(cell.strip().strip('"') for cell in first.split(form.delimiter))
     place = re.sub(r"\d+", "0", file.relative_to(folder).as_posix())
-    return (_NAMELESS, form.describe(), place)
+    return (_NAMELESS, find_format(form.kind).describe(form), place)
 
 
 def _has_both(columns: tuple[str, ...], wanted: Wanted) -> bool:
@@ -76,7 +77,6 @@ _PART_WORDS = {
     "train": "train", "training": "train", "valid": "valid", "val": "valid", "validation": "valid", "dev": "valid",
     "test": "test", "testing": "test",
 }  # fmt: skip
-_DATA_SUFFIXES = {".txt", ".csv", ".tsv", ".inter", ".parquet", ".pq", ".dat", ".data"}
 _OTHER_TABLES = {".item", ".user", ".kg", ".link"}
 _KNOWN_FILES = (
     "ratings.dat",
@@ -112,8 +112,9 @@ def find_files(path: Path, wanted: Wanted) -> FoundFiles:
         return FoundFiles({"train": [path]})
     if not path.exists():
         raise UnreadableFileError(f"{path}: no such file or folder; check the path")
-    tables = [file for file in sorted(path.rglob("*")) if _is_table(file, path)]
-    parts = _parts_of(path, [file for file in tables if _suffix(file) in _DATA_SUFFIXES], wanted)
+    suffixes = all_suffixes()
+    tables = [file for file in sorted(path.rglob("*")) if _is_table(file, path, suffixes | _OTHER_TABLES)]
+    parts = _parts_of(path, [file for file in tables if _suffix(file) in suffixes], wanted)
     data = [file for files in parts.values() for file in files]
     read = {*data, *map(item_file, data)}
     left = (file for file in tables if file not in read)
@@ -135,7 +136,7 @@ def _parts_of(folder: Path, files: list[Path], wanted: Wanted) -> dict[str, list
     for known in _KNOWN_FILES:
         if (folder / known).is_file():
             return {"train": [folder / known]}
-    for suffixes in ({".inter"}, {".parquet", ".pq"}, {".csv", ".tsv"}, _DATA_SUFFIXES):
+    for suffixes in ({".inter"}, {".parquet", ".pq"}, {".csv", ".tsv"}, set(map(_suffix, files))):
         alike = [file for file in files if _suffix(file) in suffixes]
         if alike:
             return {"train": one_table(folder, alike, wanted)}
@@ -145,12 +146,12 @@ def _parts_of(folder: Path, files: list[Path], wanted: Wanted) -> dict[str, list
     )
 
 
-def _is_table(file: Path, root: Path) -> bool:
+def _is_table(file: Path, root: Path, suffixes: set[str]) -> bool:
     hidden = any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
     return (
         file.is_file()
         and not hidden
-        and _suffix(file) in _DATA_SUFFIXES | _OTHER_TABLES
+        and _suffix(file) in suffixes
         and not file.stem.lower().startswith("readme")
     )
 

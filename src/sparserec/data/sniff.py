@@ -25,7 +25,6 @@ from sparserec.data.errors import (
     UnknownFormatError,
     UnreadableFileError,
 )
-from sparserec.errors import SettingError
 from sparserec.units import show_bytes
 
 # Getting at the bytes of a file, with a named error for each way that fails.
@@ -186,7 +185,6 @@ _REFUSED = {
 }
 LATE = 1e8  # a third column this large is a time (1973 in seconds), not a rating
 _COUNTED_ROWS = 10  # so many rows numbered 0, 1, 2, ... are no accident
-FORMATS = ("lightgcn", "table", "lines", "inter", "movielens", "parquet")
 
 
 @dataclass(frozen=True)
@@ -194,7 +192,7 @@ class Form:
     """The form of one file."""
 
     kind: str
-    """One of FORMATS."""
+    """A name of `formats`."""
     delimiter: str = ","
     header: bool = True
     index: bool = False
@@ -202,23 +200,9 @@ class Form:
     note: str = ""
     """What a reader of the report should know about the guess."""
 
-    def describe(self) -> str:
-        """The form in words."""
-        names = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
-        if self.kind in ("table", "lines"):
-            return f"text table, {names[self.delimiter]} between columns, {'with' if self.header else 'no'} header"
-        return {
-            "lightgcn": "LightGCN text (user item item ...)",
-            "inter": "RecBole .inter",
-            "movielens": "MovieLens text (user::item::rating::time)",
-            "parquet": "Parquet",
-        }[self.kind]
-
 
 def sniff(path: Path, wanted: str | None = None, header: bool | None = None, named: bool = False) -> Form:
     """The form of a file; `wanted` and `header` overrule the guess, `named` says the caller named columns."""
-    if wanted is not None and wanted not in FORMATS:
-        raise SettingError(f"unknown format {wanted!r}; known: {', '.join(FORMATS)}")
     if wanted == "parquet" or (wanted is None and _is_parquet(path)):
         return Form("parquet")
     if path.suffix.lower() in _REFUSED and wanted is None:

@@ -28,7 +28,5 @@ if TYPE_CHECKING:
     )
     from sparserec.training.loop import CHECKPOINT, Loop, correlation, ranks, support_stats
     from sparserec.training.prepare import Everything, FirstTraining, Order, Prepared, Start, prepare_run
-    from sparserec.training.shipped_codes import learn_codes
-    from sparserec.training.shipped_rows import learn_rows
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

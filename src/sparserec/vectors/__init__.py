@@ -1,4 +1,4 @@
-"""What a device would see of a trained model: final and fold-in vectors, cut and quantised, and how good they are."""
+"""Final and fold-in vectors of a trained model, and how good they are: as float numbers, and as a file has them."""
 
 from __future__ import annotations
 
@@ -7,23 +7,6 @@ from typing import TYPE_CHECKING
 from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
-    from sparserec.vectors.codebooks import ProductCodes, nearest_entries, product_codes
-    from sparserec.vectors.encoding import (
-        BOOK_BITS,
-        DEFAULT,
-        KINDS,
-        LEARNABLE,
-        OF_LOG,
-        EncodedVectors,
-        Encoding,
-        as_read,
-        cut,
-        dealt,
-        encode,
-        has_unit_rows,
-    )
-    from sparserec.vectors.lists_of_log import ListsOfLog, choose_lists
-    from sparserec.vectors.neighbours import EncodedLists, Neighbours
     from sparserec.vectors.propagate import (
         FoldIn,
         Vectors,
@@ -45,6 +28,5 @@ if TYPE_CHECKING:
         rank_quality,
         some_users,
     )
-    from sparserec.vectors.weights_of_log import MOST_ITEMS, WeightsOfLog, choose_weights
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

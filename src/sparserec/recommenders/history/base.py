@@ -64,7 +64,7 @@ class HistoryStepper:
         # The softmax is over all items: every row is in every batch.
         self._every_row = np.arange(n_rows, dtype=np.int32), np.ones(n_rows, np.float32)
         if isinstance(self.table, SparseTable):
-            self.sparse = SparseHistory(self.table)
+            self.sparse = SparseHistory(self.table, self.settings.candidate_cost)
 
     def run(self, users: np.ndarray, step: int, learning_rate: float) -> float:
         """Update the table with one batch of users; returns the loss before the update."""

@@ -42,6 +42,9 @@ class HistorySettings(Settings):
     """Weight of a user in the loss: the size of their history to this power. 0: users weigh the same, 1: pairs do."""
     history_dropout: float = Field(0.0, ge=0, lt=1)
     """Share of a history left out of the user's vector in a training step; it is still to be predicted."""
+    candidate_cost: float = Field(0.5, gt=0)
+    """Entries of candidates whose gradient a step takes, as a share of the active entries: candidates take turns, and
+    the more are looked at, the slower is a step. 1000: all of them on every step."""
     users_per_batch: int | None = Field(None, ge=1)
     """Users of a training step; None: 256, fewer where that would leave an epoch with fewer than 40 steps."""
     largest_softmax: int = Field(100_000_000, ge=1)

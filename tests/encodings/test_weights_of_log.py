@@ -7,8 +7,9 @@ import pytest
 
 from sparserec.classics import EASE
 from sparserec.data import Split, read_source, split_interactions
-from sparserec.vectors import WeightsOfLog, choose_weights
-from sparserec.vectors import weights_of_log as module
+from sparserec.encodings import ease as module
+from sparserec.encodings.ease import WeightsOfLog, choose_weights
+from sparserec.encodings.lists import encode_lists
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,7 @@ def test_rows_have_at_most_so_many(split: Split, monkeypatch: pytest.MonkeyPatch
 
 def test_a_file_of_some_items_holds_their_weights(split: Split) -> None:
     log, items = WeightsOfLog(split.train, EASE(l2=0.5), 1), np.arange(38, 1, -1)
-    made = log.encode(20, 8, items).matrix(np.arange(37), 37).toarray()
+    made = encode_lists(log.cut(20), 8, items).matrix(np.arange(37), 37).toarray()
     np.testing.assert_allclose(made, log.cut(20).toarray()[np.ix_(items, items)], atol=0.01)
     assert (made < 0).any() and (made > 0).any()
 

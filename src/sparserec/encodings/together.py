@@ -1,18 +1,19 @@
-"""Lists of items chosen together, from the log that a model was trained on: no vector of the model is used."""
+"""Co-occurrence lists, of items chosen together, from the log that a model was trained on."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, cached_property
 
-import numpy as np
 import scipy.sparse
 
 from sparserec.classics import NeighbourLists, Together, histories, search
 from sparserec.data import Interactions, Split
-from sparserec.device import SparseRows, encode_rows
-from sparserec.evaluation import evaluate_scorer
-from sparserec.vectors.neighbours import EncodedLists
+from sparserec.encodings.lists import LogKind, ndcg_of
+from sparserec.encodings.material import Material
+from sparserec.recommenders import Vectors
 
+AVERAGE_LISTS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 100, 200)
 CHOICES = {
     "popularity_exponent": (0.2, 0.4, 0.6),
     "walk_exponent": (0.6, 0.8),
@@ -20,6 +21,24 @@ CHOICES = {
     "steps": (0, 400),
 }
 """Settings that logs differ in; each is chosen on validation."""
+
+
+class TogetherKind(LogKind):
+    title = "co-occurrence lists"
+    unit = "items chosen together"
+
+    def candidates(self, vectors: Vectors) -> Iterable[tuple[int, int]]:
+        return ((bits, size) for size in AVERAGE_LISTS if size < len(vectors.items) for bits in (3, 4))
+
+    def of_log(self, material: Material) -> ListsOfLog:
+        assert material.train is not None and material.chosen is not None
+        least = material.list_users
+        settings = material.chosen.settings(
+            "settings of co-occurrence lists",
+            Together(least_users=least),
+            lambda split, truth: choose_lists(split, truth, least),
+        )
+        return ListsOfLog(material.train, settings)
 
 
 class ListsOfLog:
@@ -39,17 +58,10 @@ class ListsOfLog:
             self._made[keep] = self.settings.with_value("neighbours", keep).cut(self._whole, self.train).lists
         return self._made[keep]
 
-    def encode(self, keep: int, bits: int, items: np.ndarray | None = None) -> EncodedLists:
-        """The same as they go into a file that knows some items only."""
-        lists = self.cut(keep) if items is None else self.cut(keep)[items][:, items].sorted_indices()
-        rows = SparseRows(lists.data, lists.indices, lists.indptr.astype(np.int64), lists.shape[1])
-        return EncodedLists(encode_rows(rows, bits), equal_weights=True)
-
 
 def choose_lists(split: Split, truth: Interactions, least_users: int) -> Together:
     """The settings that do best on held-out items; lists that differ in their end only are computed once."""
     history, start = histories(split.train), Together(least_users=least_users)
-    listed = min(20, split.n_items)
 
     @cache
     def whole(walk: float, popularity: float) -> NeighbourLists:
@@ -58,7 +70,6 @@ def choose_lists(split: Split, truth: Interactions, least_users: int) -> Togethe
 
     def score(settings: Together) -> float:
         made = settings.cut(whole(settings.walk_exponent, settings.popularity_exponent), split.train)
-        found = evaluate_scorer(made.scorer(history), split.train, truth, ks=(listed,))
-        return found.metrics[f"ndcg@{listed}"]
+        return ndcg_of(made.scorer(history), split, truth)
 
     return search(start, score, CHOICES)[0].settings

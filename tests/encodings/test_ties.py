@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import scipy.sparse
 
 from sparserec.classics import histories
 from sparserec.data import read_source
-from sparserec.vectors import Neighbours
-from sparserec.vectors.neighbours import top_of_lists
+from sparserec.encodings import top_of_lists
+from sparserec.encodings.neighbours import Neighbours
 
 
 def by_hand(scores: np.ndarray, seen: set[int], k: int) -> list[int]:
@@ -41,7 +39,7 @@ def test_sums_of_lists() -> None:
 
 def test_lists_of_neighbours() -> None:
     vectors = np.random.default_rng(2).integers(-1, 2, (500, 3)).astype(np.float32)
-    others, values = Neighbours(SimpleNamespace(items=vectors, fold=[vectors]), 16)._lists  # type: ignore[arg-type]
+    others, values = Neighbours(vectors, vectors, 16)._lists
     scores = vectors @ vectors.T
     for item in range(500):
         assert others[item].tolist() == by_hand(scores[item], {item}, 16)

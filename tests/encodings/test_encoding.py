@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparserec.vectors import Encoding, Vectors, dealt, encode
-from sparserec.vectors.encoding import has_sizes, has_unit_rows
+from sparserec.encodings import Encoding, encode
+from sparserec.encodings.gaps import dealt, has_unit_rows
+from sparserec.encodings.prefix import has_sizes
+from sparserec.recommenders import Vectors
 
 
 def vectors_of(items: np.ndarray) -> Vectors:

@@ -8,13 +8,12 @@ import torch
 
 from sparserec.data import Interactions, read_source
 from sparserec.device import code_rows, encode_coded, encode_codes, encode_rows, read_back
+from sparserec.encodings.codes import gradient_of_books, learn_codes, look_up, product_codes
+from sparserec.encodings.gaps import learn_rows
 from sparserec.graph import Adjacency
 from sparserec.progress import progress
 from sparserec.recommenders.history import History, HistorySettings
 from sparserec.recommenders.history.dense import plain_gradient
-from sparserec.training.shipped_codes import gradient_of_books, learn_codes, look_up
-from sparserec.training.shipped_rows import learn_rows
-from sparserec.vectors import product_codes
 
 DIM, STEPS = 16, 80
 BASE = History(HistorySettings(temperature=0.3, users_per_batch=64))
@@ -103,7 +102,7 @@ def test_some_rows_of_many() -> None:
 def test_learnt_codes_lose_less_in_the_same_bytes(
     train: Interactions, graph: Adjacency, vectors: np.ndarray, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sparserec.vectors.codebooks.ENTRIES", 12)  # or every item would have one to itself
+    monkeypatch.setattr("sparserec.encodings.codes.ENTRIES", 12)  # or every item would have one to itself
     codes = product_codes(vectors, 2)
     with progress("", STEPS, quiet=True) as bar:
         learnt = learn_codes(vectors, codes, BASE.more_steps(graph, train, STEPS), bar)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sparserec.vectors.codebooks import balanced_axes, looked_up, means, nearest_entries, product_codes
+from sparserec.encodings.codes import balanced_axes, looked_up, means, nearest_entries, product_codes
 
 
 def test_nearest_and_means_by_hand() -> None:

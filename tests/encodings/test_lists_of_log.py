@@ -5,9 +5,9 @@ import pytest
 
 from sparserec.classics import Together, histories
 from sparserec.data import Split, read_source, split_interactions
+from sparserec.encodings.lists import encode_lists
+from sparserec.encodings.together import CHOICES, ListsOfLog, choose_lists
 from sparserec.evaluation import evaluate_scorer
-from sparserec.vectors import ListsOfLog, choose_lists
-from sparserec.vectors.lists_of_log import CHOICES
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +33,7 @@ def test_no_single_change_is_better_than_what_was_chosen(split: Split) -> None:
 def test_a_file_of_some_items_holds_their_part_of_the_lists(split: Split) -> None:
     log = ListsOfLog(split.train, Together(steps=0))
     items = np.array([7, 3, 30, 12, 1, 44])
-    made = log.encode(5, 8, items).matrix(np.arange(len(items)), len(items)).toarray()
+    made = encode_lists(log.cut(5), 8, items).matrix(np.arange(len(items)), len(items)).toarray()
     whole = log.cut(5).toarray()[np.ix_(items, items)]
     np.testing.assert_array_equal(made > 0, whole > 0)
     np.testing.assert_allclose(made, whole, rtol=0.02)

@@ -1,6 +1,5 @@
 /**
- * What a table is good for, however the file holds it: as rows, or, since format 1.1, as product codes, where a row is one entry
- * of a small codebook in each slice of the columns and nothing is ever made dense.
+ * Product codes (format 1.1): a row is one entry of a small codebook in each slice of the columns, and nothing is ever made dense.
  */
 
 import { readTable } from './codecs.js'
@@ -10,58 +9,22 @@ import { bitsFor, snap } from './exact.js'
 import { readLevels } from './levels.js'
 import { takeEntries, takeRows } from './room.js'
 import { hasRows, readRows, readScaleLevels } from './rows.js'
-import { BLOCK_ROWS, tableDots, tableDotsFrom, tableDotsOf, tableLengths, tableRow, tableRowsum, tableSumFrom } from './table.js'
+import { BLOCK_ROWS, tableDotsFrom, tableLengths, tableRow, tableSumFrom } from './table.js'
 
 /** @typedef {import('./codecs.js').Table} Table */
 /** @typedef {import('./container.js').Container} Container */
+/** @typedef {import('./tables.js').Matrix} Matrix */
 
 /**
- * @typedef {object} Matrix
- * @property {(vector: Float64Array) => Float64Array} dots inner product of every row with a vector
- * @property {(vector: Float64Array, rows: number[]) => Float64Array} dotsOf the same for a few rows
- * @property {(weights: ArrayLike<number>, rows?: number[]) => Float64Array} rowsum weighted sum of rows, of all if not given
- * @property {(row: number) => Float64Array} row as a dense vector
- * @property {() => Float64Array} lengths of all rows
- */
-
-/**
+ * Check the tensors in the order of the format: slices, scale, codes, codebooks.
+ *
  * @param {Container} container
  * @param {string} name
  * @param {number} rows
  * @param {number} dim
  * @returns {Matrix}
  */
-export function readMatrix(container, name, rows, dim) {
-  if (container.entries.has(`${name}.slices`)) return readCodes(container, name, rows, dim)
-  const table = readPlain(container, name, rows, dim)
-  return {
-    dots: vector => tableDots(table, vector),
-    dotsOf: (vector, some) => tableDotsOf(table, vector, some),
-    rowsum: (weights, some) => tableRowsum(table, weights, some),
-    row: row => tableRow(table, row),
-    lengths: () => tableLengths(table),
-  }
-}
-
-/**
- * @param {Container} container
- * @param {string} name
- * @param {number} rows
- * @param {number} dim
- * @returns {Table}
- */
-function readPlain(container, name, rows, dim) {
-  return (hasRows(container, name) ? readRows : readTable)(container, name, rows, dim)
-}
-
-/**
- * @param {Container} container
- * @param {string} name
- * @param {number} rows
- * @param {number} dim
- * @returns {Matrix}
- */
-function readCodes(container, name, rows, dim) {
+export function readCodes(container, name, rows, dim) {
   takeRows(container.room, name, rows)
   if (container.entries.has(`${name}.code`) || hasRows(container, name)) {
     throw new AmbiguousEncoding(`table '${name}' is stored in two ways`)
@@ -73,7 +36,8 @@ function readCodes(container, name, rows, dim) {
   takeEntries(container.room, name, rows * slices)
   const scale = readScaleLevels(container, name, rows) ?? new Float32Array(rows).fill(1)
   const code = readLevels(container, `${name}.part`, rows * slices, entries)
-  const book = readPlain(container, `${name}.book`, slices * entries, dim / slices)
+  const read = hasRows(container, `${name}.book`) ? readRows : readTable
+  const book = read(container, `${name}.book`, slices * entries, dim / slices)
   return codedMatrix({ slices, entries, scale, code, book })
 }
 

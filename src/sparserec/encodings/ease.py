@@ -6,6 +6,7 @@ co-occurrence lists are, and only between items that enough people have both of.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 
 import numpy as np
@@ -13,10 +14,11 @@ import scipy.sparse
 
 from sparserec.classics import EASE, deal, histories, search
 from sparserec.data import Interactions, Split
-from sparserec.device import SparseRows, encode_rows
-from sparserec.evaluation import evaluate_scorer
-from sparserec.vectors.neighbours import EncodedLists
+from sparserec.encodings.lists import LogKind, ndcg_of
+from sparserec.encodings.material import Material
+from sparserec.recommenders import Vectors
 
+WEIGHTS = (8, 16, 32, 64, 100, 150, 200)
 MOST_ITEMS = 5_000
 """Of a catalogue whose weights are computed for a file: the time grows with its cube."""
 FREQUENCY_EXPONENT = 0.5
@@ -24,6 +26,20 @@ FREQUENCY_EXPONENT = 0.5
 MOST_A_ROW = 250
 """Weights of a row: a file holds rows of at most 256 sizes."""
 CHOICES = {"l2": (30.0, 100.0, 300.0, 1000.0)}
+
+
+class EaseKind(LogKind):
+    title = "weights of EASE"
+    unit = "weights of EASE"
+
+    def candidates(self, vectors: Vectors) -> Iterable[tuple[int, int]]:
+        items = len(vectors.items)
+        return ((4, size) for size in WEIGHTS if size < items <= MOST_ITEMS)
+
+    def of_log(self, material: Material) -> WeightsOfLog:
+        assert material.train is not None and material.chosen is not None
+        settings = material.chosen.settings("settings of EASE", EASE(), choose_weights)
+        return WeightsOfLog(material.train, settings, material.list_users)
 
 
 class WeightsOfLog:
@@ -51,16 +67,6 @@ class WeightsOfLog:
         kept.data = np.ones_like(kept.data)
         return kept.multiply(whole).tocsr().sorted_indices()
 
-    def encode(self, keep: int, bits: int, items: np.ndarray | None = None) -> EncodedLists:
-        """The same as they go into a file that knows some items only."""
-        lists = self.cut(keep)
-        if items is not None:
-            lists = lists[items][:, items].sorted_indices()
-        rows = SparseRows(
-            lists.data.astype(np.float32), lists.indices, lists.indptr.astype(np.int64), lists.shape[1]
-        )
-        return EncodedLists(encode_rows(rows, bits), equal_weights=True)
-
 
 def _largest(rows: scipy.sparse.csr_matrix, most: int) -> scipy.sparse.csr_matrix:
     """At most so many entries of every row, those furthest from 0; of equal ones the first."""
@@ -78,8 +84,6 @@ def choose_weights(split: Split, truth: Interactions) -> EASE:
     history = histories(split.train)
 
     def score(settings: EASE) -> float:
-        scorer = settings.fit(split.train).scorer(history)
-        listed = min(20, split.n_items)
-        return evaluate_scorer(scorer, split.train, truth, ks=(listed,)).metrics[f"ndcg@{listed}"]
+        return ndcg_of(settings.fit(split.train).scorer(history), split, truth)
 
     return search(EASE(), score, CHOICES)[0].settings
