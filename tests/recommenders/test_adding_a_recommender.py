@@ -14,11 +14,11 @@ import torch
 
 import sparserec
 from sparserec.data import make_world
+from sparserec.encodings import Encoding
 from sparserec.errors import SettingError
 from sparserec.recommenders import RECOMMENDERS, GraphBase, ItemBase, make_recommender
 from sparserec.settings import Settings
 from sparserec.table import InitialValues
-from sparserec.vectors import Encoding
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "adding-a-recommender.md"
 

@@ -12,12 +12,4 @@ if TYPE_CHECKING:
     from sparserec.encodings.material import Chosen, Learnt, Material, as_read, encode
     from sparserec.encodings.registry import ENCODINGS, all_encodings, find_encoding, learnable
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "base": ("DEFAULT", "EncodedVectors", "Encoding", "Kind", "VectorKind"),
-        "lists": ("EncodedLists", "top_of_lists"),
-        "material": ("Chosen", "Learnt", "Material", "as_read", "encode"),
-        "registry": ("ENCODINGS", "all_encodings", "find_encoding", "learnable"),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

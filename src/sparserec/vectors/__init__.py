@@ -29,29 +29,4 @@ if TYPE_CHECKING:
         some_users,
     )
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "propagate": (
-            "FoldIn",
-            "Vectors",
-            "fold_taps",
-            "make_vectors",
-            "propagate_all",
-            "scaled_rows",
-            "user_history",
-        ),
-        "quality": (
-            "PerUser",
-            "encoded_quality",
-            "evaluate_part",
-            "evaluate_test",
-            "folded_users",
-            "made_quality",
-            "new_user_quality",
-            "popularity_quality",
-            "rank_quality",
-            "some_users",
-        ),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
