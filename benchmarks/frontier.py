@@ -304,8 +304,8 @@ def list_files(folder: Path) -> Iterator[File]:
         return settings.fit(split.train).lists
 
     @cache
-    def whole() -> Any:
-        return Together(**chosen).whole(split.train)
+    def whole(people: int) -> Any:
+        return Together(**{**chosen, "least_users": people}).whole(split.train)
 
     def make(length: int, bits: int, people: int) -> tuple[int, Measure]:
         lists = lists_of(length, people)

@@ -51,12 +51,5 @@ def test_what_a_package_exports_is_there(name: str) -> None:
     modules = {path.stem for path in (SOURCE / name).glob("*.py")}
     for exported in package.__all__:
         assert getattr(package, exported) is not None
-    typed = {
-        alias.asname or alias.name
-        for node in imports(SOURCE / name / "__init__.py")
-        if (node.module or "").startswith(f"sparserec.{name}.")
-        for alias in node.names
-    }
     if "lazy_names" in (SOURCE / name / "__init__.py").read_text(encoding="utf-8"):
-        assert typed == set(package.__all__), "types and names must agree"
         assert not modules & set(package.__all__), "a module would hide a lazily exported name"

@@ -28,10 +28,4 @@ SENTENCE = (
 )
 """What sparserec is, in the words that the help, the README and the package page use too."""
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "errors": ("SparserecError",),
-        "serving": ("FileModel", "Model", "Recommendations", "compare", "fit", "load", "pack"),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from sparserec.errors import SparserecError
@@ -44,18 +46,15 @@ def extras_named(what: str) -> Iterator[None]:
         ) from None
 
 
-# Packages that import a name at its first use (PEP 562), so that asking for one thing does not load
-# torch for another.
-
-
-def lazy_names(
-    package: str, names: dict[str, tuple[str, ...]]
-) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
-    """`__getattr__`, `__dir__` and `__all__` of a package that exports these names of its modules.
+def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a package that imports a name at its first use (PEP 562), so that
+    asking for one thing does not load torch for another. Its `file` lists them, under `if TYPE_CHECKING`.
 
     No name may be that of a module of the package: an imported module would hide it.
     """
-    home = {name: module for module, exported in names.items() for name in exported}
+    blocks = [node for node in ast.parse(Path(file).read_bytes()).body if isinstance(node, ast.If)]
+    imports = [node for block in blocks for node in block.body if isinstance(node, ast.ImportFrom)]
+    home = {alias.name: str(node.module) for node in imports for alias in node.names}
 
     def get(name: str) -> Any:
         if name not in home:
@@ -63,6 +62,6 @@ def lazy_names(
                 f"module {package!r} has no attribute {name!r}; it has {', '.join(sorted(home))}"
             )
         with extras_named(f"{package}.{name}"):
-            return getattr(import_module(f"{package}.{home[name]}"), name)
+            return getattr(import_module(home[name]), name)
 
     return get, lambda: sorted(home), sorted(home)

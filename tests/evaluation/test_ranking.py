@@ -138,19 +138,6 @@ def test_memory_stays_within_the_scratch() -> None:
     assert peak <= top.nbytes + users.nbytes + scratch
 
 
-def test_progress_counts_users() -> None:
-    class Count:
-        done = 0
-
-        def advance(self, steps: int = 1, note: str = "") -> None:
-            self.done += steps
-
-    count = Count()
-    table = torch.ones(50, 2)
-    top_items(table.__getitem__, table, np.arange(50), 3, [], scratch_bytes=400, progress=count)
-    assert count.done == 50
-
-
 def test_what_is_refused() -> None:
     table = torch.ones(5, 2)
     seen = (np.zeros(6, dtype=np.int32), np.zeros(0, dtype=np.int32))

@@ -14,7 +14,7 @@ from sparserec.export.prefer import surely_near
 from sparserec.runs.measure import Trained
 
 
-def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: Path) -> None:
+def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: Path, drawing: None) -> None:
     """And against measuring every encoding that a file without budget may have, where more is asked for."""
     report = export_run(plain, tmp_path / "a.srec", ExportOptions())
     vectors = plain.recommender.vectors(plain.graph, plain.table)

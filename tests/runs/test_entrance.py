@@ -48,9 +48,9 @@ def test_queued_typed_and_fitted_runs_are_the_same_run(settings_file: str) -> No
         "1",
     ]
     words += ["--set", "recipe.batch_size=100", "--set", "method_settings.init=uniform", "--set", "ks=[5]"]
-    assert CliRunner().invoke(build_app(), [*words, "--quiet"]).exit_code == 0
+    assert CliRunner().invoke(build_app(), [*words, "--quiet", "--no-file"]).exit_code == 0
     given = {name: value for name, value in SETTINGS.items() if name != "data"}
-    sparserec.fit("log.csv", folder="fitted", quiet=True, **given)  # type: ignore[arg-type]
+    sparserec.fit("log.csv", folder="fitted", quiet=True, file=False, **given)  # type: ignore[arg-type]
     assert files("queued") == files("typed") == files("fitted")
 
 

@@ -53,7 +53,7 @@ def sealed_names(run: RunFolder) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, drawing: None) -> Path:
     folder = tmp_path_factory.mktemp("undisturbed") / "run"
     train(FINAL, folder)
     return folder

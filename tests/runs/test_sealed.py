@@ -26,7 +26,7 @@ CONFIG = RunConfig(
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained(tmp_path_factory: pytest.TempPathFactory, drawing: None) -> Path:
     path = tmp_path_factory.mktemp("sealed") / "run"
     train_run(CONFIG, path, source=read_source(PAIRS))
     return path
@@ -61,6 +61,8 @@ def test_a_truncated_or_missing_file_is_named(run: Path) -> None:
 
 
 def test_a_missing_figure_is_missing(run: Path) -> None:
+    for name in ("training.png", "support.png", "rows.png"):
+        assert (run / name).read_bytes().startswith(b"\x89PNG")
     (run / "training.png").unlink()
     with pytest.raises(RunError, match=r"training\.png: is missing"):
         open_run(run)

@@ -33,7 +33,7 @@ def build_app(only: str | None = None) -> typer.Typer:
     app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     app.callback(help=SENTENCE)(_options)
     for name in [only] if only in COMMANDS else COMMANDS:
-        module = import_module(f"sparserec.cli.{name}")
-        register = getattr(module, "register", None)  # of files with several commands
+        module = import_module(f"sparserec.cli.{COMMANDS[name]}")
+        register = getattr(module, "register", None)  # of commands that are groups, or elsewhere
         register(app) if register else app.command()(getattr(module, name))
     return app

@@ -1,4 +1,4 @@
-"""sparserec recommend: for a user of the log, for anybody with a history, or for everybody into a file."""
+"""What a model is asked: sparserec recommend (a user, a history, everybody), sparserec similar, sparserec inspect."""
 
 from __future__ import annotations
 
@@ -62,3 +62,21 @@ def _write_everybody(run: Path, out: Path, question: Question, quiet: bool, as_j
         typer.echo(json.dumps({"out": str(out), "users": users, "rows": rows}))
     else:
         typer.echo(f"{out}: {rows:,} recommendations for {users:,} users")
+
+
+def similar(
+    run: options.RunArgument,
+    item: Annotated[str, typer.Option(metavar="ID", help=HELP["item"])],
+    k: Annotated[int, typer.Option("--k", "-k", help=HELP["k"])] = 20,
+    as_json: options.AsJson = False,
+) -> None:
+    """List the items whose vectors are nearest to that of an item."""
+    answers.similar(run, item, k, as_json)
+
+
+def inspect(
+    file: Annotated[Path, typer.Argument(help=HELP["file"])],
+    as_json: options.AsJson = False,
+) -> None:
+    """Print the card of a device file and run its self-test."""
+    answers.inspect(file, as_json)

@@ -10,12 +10,6 @@ import typer
 from sparserec.cli.options import DataDir, Threads
 
 
-def register(app: typer.Typer) -> None:
-    """Add both commands."""
-    app.command()(sweep)
-    app.command()(table)
-
-
 def sweep(
     queues: Annotated[list[Path], typer.Argument(help="Queue files (TOML); several make one queue.")],
     data_dir: DataDir = None,

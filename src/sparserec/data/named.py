@@ -70,115 +70,95 @@ class NamedSet:
         return not self.files
 
 
-def _lightgcn_files(folder: str, test_sha256: str | None) -> tuple[RemoteFile, ...]:
-    return (
-        RemoteFile(f"{_LIGHTGCN}/{folder}/train.txt", "train.txt"),
-        RemoteFile(f"{_LIGHTGCN}/{folder}/test.txt", "test.txt", test_sha256),
+def _of_lightgcn(
+    folder: str,
+    title: str,
+    sizes: tuple[int, int, int, int],  # users, items, train, test
+    terms: str = "",
+    test_sha256: str | None = None,
+    pair_hashes: tuple[str, ...] = (),
+) -> NamedSet:
+    users, items, train, test = sizes
+    return NamedSet(
+        name=f"{folder}-lightgcn",
+        title=f"{title}, 10-core, split of NGCF and LightGCN",
+        page="https://github.com/gusye1234/LightGCN-PyTorch",
+        licence=_LIGHTGCN_LICENCE + terms,
+        users=users,
+        items=items,
+        parts={"train": train, "test": test},
+        files=(
+            RemoteFile(f"{_LIGHTGCN}/{folder}/train.txt", "train.txt"),
+            RemoteFile(f"{_LIGHTGCN}/{folder}/test.txt", "test.txt", test_sha256),
+        ),
+        aliases=(folder, "yelp") if folder == "yelp2018" else (folder,),
+        pair_hashes=dict(zip(("train", "test"), pair_hashes)),
     )
 
 
-CATALOGUE: dict[str, NamedSet] = {
-    entry.name: entry
-    for entry in (
-        NamedSet(
-            name="world",
-            title="built-in sample: a year of visits to the places of a made-up city",
-            page="generated",
-            licence="Apache-2.0, as this package",
-            users=3000,
-            items=2000,
-            parts={"train": 120_407},
-            pair_hashes={"train": "634b0dae1b805c3e341fa928534f6aff734a4dc3d8fbe21249af0aa81e181cdf"},
-        ),
-        NamedSet(
-            name="gowalla-lightgcn",
-            title="Gowalla check-ins, 10-core, split of NGCF and LightGCN",
-            page="https://github.com/gusye1234/LightGCN-PyTorch",
-            licence=_LIGHTGCN_LICENCE,
-            users=29_858,
-            items=40_981,
-            parts={"train": 810_128, "test": 217_242},
-            files=_lightgcn_files(
-                "gowalla", "099a2a73924e4b754dc6efd730d764f492321b53c38eb93298850c83acf57be3"
-            ),
-            aliases=("gowalla",),
-            pair_hashes={
-                "train": "58f9b1178c9efbe96c91a466d861480fb2c235b52ffafaca7aad1ff35cc961d5",
-                "test": "9abd34a81b2b87db1a011e12c71c5687fb62e3b28663fecbe36442a6dab748b0",
-            },
-        ),
-        NamedSet(
-            name="yelp2018-lightgcn",
-            title="Yelp 2018 challenge reviews, 10-core, split of NGCF and LightGCN",
-            page="https://github.com/gusye1234/LightGCN-PyTorch",
-            licence=f"{_LIGHTGCN_LICENCE}; derived from the Yelp data set, whose terms apply",
-            users=31_668,
-            items=38_048,
-            parts={"train": 1_237_259, "test": 324_147},
-            files=_lightgcn_files(
-                "yelp2018", "9cd9b37926cd1447a06625ffa7914527573fb097c10cb0bbdb1d1b8ded3742fe"
-            ),
-            aliases=("yelp2018", "yelp"),
-            pair_hashes={
-                "train": "d47ef6ab4e4b06ab3122c402708ef39dc398bc31d8124b53b1687d54bded5678",
-                "test": "36da8d9a01f6c2ec534f917297d65612656e95e401080a92a1ee5b3668bdb77e",
-            },
-        ),
-        NamedSet(
-            name="amazon-book-lightgcn",
-            title="Amazon book reviews, 10-core, split of NGCF and LightGCN",
-            page="https://github.com/gusye1234/LightGCN-PyTorch",
-            licence=f"{_LIGHTGCN_LICENCE}; derived from the Amazon review data of UCSD",
-            users=52_643,
-            items=91_599,
-            parts={"train": 2_380_730, "test": 603_378},
-            files=_lightgcn_files("amazon-book", None),
-            aliases=("amazon-book",),
-        ),
-        NamedSet(
-            name="movielens-100k",
-            title="MovieLens 100K ratings, with titles",
-            page="https://grouplens.org/datasets/movielens/100k/",
-            licence=_MOVIELENS_LICENCE,
-            users=943,
-            items=1682,
-            parts={"train": 100_000},
-            files=(
-                RemoteFile(
-                    f"{_GROUPLENS}/ml-100k.zip",
-                    "ml-100k.zip",
-                    members={
-                        "ml-100k/u.data": "u.data",
-                        "ml-100k/u.item": "u.item",
-                        "ml-100k/README": "README",
-                    },
-                ),
-            ),
-            aliases=("ml-100k",),
-        ),
-        NamedSet(
-            name="movielens-1m",
-            title="MovieLens 1M ratings, with titles and genres",
-            page="https://grouplens.org/datasets/movielens/1m/",
-            licence=_MOVIELENS_LICENCE,
-            users=6040,
-            items=3706,
-            parts={"train": 1_000_209},
-            files=(
-                RemoteFile(
-                    f"{_GROUPLENS}/ml-1m.zip",
-                    "ml-1m.zip",
-                    members={
-                        "ml-1m/ratings.dat": "ratings.dat",
-                        "ml-1m/movies.dat": "movies.dat",
-                        "ml-1m/README": "README",
-                    },
-                ),
-            ),
-            aliases=("ml-1m",),
-        ),
+def _movielens(size: str, title: str, sizes: tuple[int, int, int], files: tuple[str, ...]) -> NamedSet:
+    users, items, ratings = sizes
+    members = {f"ml-{size}/{name}": name for name in (*files, "README")}
+    return NamedSet(
+        name=f"movielens-{size}",
+        title=title,
+        page=f"https://grouplens.org/datasets/movielens/{size}/",
+        licence=_MOVIELENS_LICENCE,
+        users=users,
+        items=items,
+        parts={"train": ratings},
+        files=(RemoteFile(f"{_GROUPLENS}/ml-{size}.zip", f"ml-{size}.zip", members=members),),
+        aliases=(f"ml-{size}",),
     )
-}
+
+
+_SETS = (
+    NamedSet(
+        name="world",
+        title="built-in sample: a year of visits to the places of a made-up city",
+        page="generated",
+        licence="Apache-2.0, as this package",
+        users=3000,
+        items=2000,
+        parts={"train": 120_407},
+        pair_hashes={"train": "634b0dae1b805c3e341fa928534f6aff734a4dc3d8fbe21249af0aa81e181cdf"},
+    ),
+    _of_lightgcn(
+        "gowalla",
+        "Gowalla check-ins",
+        (29_858, 40_981, 810_128, 217_242),
+        test_sha256="099a2a73924e4b754dc6efd730d764f492321b53c38eb93298850c83acf57be3",
+        pair_hashes=(
+            "58f9b1178c9efbe96c91a466d861480fb2c235b52ffafaca7aad1ff35cc961d5",
+            "9abd34a81b2b87db1a011e12c71c5687fb62e3b28663fecbe36442a6dab748b0",
+        ),
+    ),
+    _of_lightgcn(
+        "yelp2018",
+        "Yelp 2018 challenge reviews",
+        (31_668, 38_048, 1_237_259, 324_147),
+        "; derived from the Yelp data set, whose terms apply",
+        "9cd9b37926cd1447a06625ffa7914527573fb097c10cb0bbdb1d1b8ded3742fe",
+        (
+            "d47ef6ab4e4b06ab3122c402708ef39dc398bc31d8124b53b1687d54bded5678",
+            "36da8d9a01f6c2ec534f917297d65612656e95e401080a92a1ee5b3668bdb77e",
+        ),
+    ),
+    _of_lightgcn(
+        "amazon-book",
+        "Amazon book reviews",
+        (52_643, 91_599, 2_380_730, 603_378),
+        "; derived from the Amazon review data of UCSD",
+    ),
+    _movielens("100k", "MovieLens 100K ratings, with titles", (943, 1682, 100_000), ("u.data", "u.item")),
+    _movielens(
+        "1m",
+        "MovieLens 1M ratings, with titles and genres",
+        (6040, 3706, 1_000_209),
+        ("ratings.dat", "movies.dat"),
+    ),
+)
+CATALOGUE: dict[str, NamedSet] = {entry.name: entry for entry in _SETS}
 
 
 def find_named(name: str) -> NamedSet | None:

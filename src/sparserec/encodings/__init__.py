@@ -22,22 +22,4 @@ if TYPE_CHECKING:
     )
     from sparserec.encodings.registry import ENCODINGS, all_encodings, find_encoding, learnable
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "base": ("DEFAULT", "EncodedVectors", "Encoding", "Kind", "VectorKind"),
-        "lists": ("EncodedLists", "top_of_lists"),
-        "material": ("Chosen", "Learnt", "Material", "encode"),
-        "quality": (
-            "PerUser",
-            "evaluate_part",
-            "evaluate_test",
-            "folded_users",
-            "made_quality",
-            "new_user_quality",
-            "popularity_quality",
-            "rank_quality",
-        ),
-        "registry": ("ENCODINGS", "all_encodings", "find_encoding", "learnable"),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -41,33 +41,4 @@ if TYPE_CHECKING:
         seed_spread,
     )
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "metrics": (
-            "GROUPS",
-            "METRICS",
-            "Evaluation",
-            "Listed",
-            "coverage",
-            "evaluate",
-            "evaluate_scorer",
-            "per_user",
-            "popular_share",
-            "popular_tenth",
-            "popularity_thirds",
-            "some_users",
-            "summarise",
-        ),
-        "ranking": ("NO_ITEM", "Listing", "Scorer", "UserVectors", "tile_shape", "top_items", "top_scored"),
-        "significance": (
-            "Comparison",
-            "Spread",
-            "UserValues",
-            "holm",
-            "paired",
-            "paired_by_id",
-            "seed_spread",
-        ),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

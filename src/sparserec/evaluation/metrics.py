@@ -26,7 +26,6 @@ from sparserec.data import Interactions
 from sparserec.distributed import ALONE, Processes
 from sparserec.errors import DataError, SettingError
 from sparserec.evaluation.ranking import Listing, Scorer, UserVectors, top_items, top_scored
-from sparserec.progress import Progress
 
 METRICS = ("recall", "ndcg", "precision", "hit_rate")
 GROUPS = ("head", "middle", "tail")
@@ -184,8 +183,6 @@ def evaluate(
     truth: Listed,
     also_seen: Sequence[Listed] = (),
     ks: Sequence[int] = (20,),
-    scratch_bytes: int = 32 << 20,
-    progress: Progress | None = None,
     width: int | None = None,
     processes: Processes = ALONE,
 ) -> Evaluation:
@@ -199,9 +196,7 @@ def evaluate(
         raise DataError(f"{len(item_vectors)} item vectors for {train.n_items} items")
 
     def ranked(users: np.ndarray, k: int, seen: Sequence[Listing]) -> np.ndarray:
-        return top_items(
-            user_vectors, item_vectors, users, k, seen, scratch_bytes, progress, width, processes
-        )
+        return top_items(user_vectors, item_vectors, users, k, seen, width=width, processes=processes)
 
     return _measure(ranked, train, truth, also_seen, ks)
 

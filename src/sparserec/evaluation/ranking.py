@@ -12,7 +12,6 @@ a score may depend on the tile's shape, as the matrix product sums in a differen
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -20,9 +19,6 @@ import torch
 from sparserec.compiled import compiled
 from sparserec.distributed import ALONE, Processes
 from sparserec.errors import DataError, SettingError, TrainingError
-
-if TYPE_CHECKING:
-    from sparserec.progress import Progress
 
 UserVectors = Callable[[np.ndarray], torch.Tensor]
 Scorer = Callable[[np.ndarray], np.ndarray]  # users to their scores of all items: float32 (users, n_items)
@@ -40,7 +36,6 @@ def top_items(
     k: int,
     seen: Sequence[Listing],
     scratch_bytes: int = 32 << 20,
-    progress: Progress | None = None,
     width: int | None = None,
     processes: Processes = ALONE,
 ) -> np.ndarray:  # int32 (len(users), k), best first
@@ -72,8 +67,6 @@ def top_items(
             scores = _scores(vectors, part, width or dim, tile).cpu().numpy()
             if not _merge(scores, first, rows[start:], hidden, best_item[start:], best_score, filled):
                 raise TrainingError("a score is not a number: the vectors to evaluate hold NaN or infinity")
-        if progress is not None:
-            progress.advance(len(some))
     return processes.largest(best_item)
 
 

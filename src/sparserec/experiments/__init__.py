@@ -14,14 +14,4 @@ if TYPE_CHECKING:
     from sparserec.experiments.results import COLUMNS, finished_names, markdown_table, validation_scores
     from sparserec.experiments.search import Search, unfold
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "classics": ("Asked", "applicable", "measure_classic"),
-        "figures": ("draw_sizes",),
-        "lock": ("is_locked",),
-        "queue": ("QueueFile", "QueuedRun", "read_queues", "run_queue", "work_through"),
-        "results": ("COLUMNS", "finished_names", "markdown_table", "validation_scores"),
-        "search": ("Search", "unfold"),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

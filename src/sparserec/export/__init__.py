@@ -16,16 +16,4 @@ if TYPE_CHECKING:
     from sparserec.export.ship import DEFAULT_SIZE, said, ship_run
     from sparserec.export.thorough import ship_thoroughly
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "figures": ("draw_curve",),
-        "file": ("ExportReport", "export_run"),
-        "options": ("ExportOptions",),
-        "measured": ("NEW_USERS",),
-        "page": ("write_page",),
-        "page_colour": ("check_colour",),
-        "ship": ("DEFAULT_SIZE", "said", "ship_run"),
-        "thorough": ("ship_thoroughly",),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -20,20 +20,4 @@ if TYPE_CHECKING:
         settle_config,
     )
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "doctor": ("examine",),
-        "estimate": ("Estimate", "estimate_run", "usable_bytes"),
-        "settle": (
-            "MOST_NMF_WORK",
-            "Machine",
-            "PlanOptions",
-            "Settled",
-            "estimate_all",
-            "plan_run",
-            "settle_config",
-        ),
-        "memory_plan": ("Sizes",),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

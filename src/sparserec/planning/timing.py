@@ -8,8 +8,9 @@ all epochs of the recipe.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 import torch
@@ -93,11 +94,11 @@ def _measure(config: RunConfig, base: Recommender, stand_in: StandIn, sampler: B
     for phase, table, _ in phases_of(method, context):
         if phase.epochs == 0 or any(kind_of(phase) == one.kind for one in found):
             continue
-        stepper, count = base.stepper(stand_in.graph, table, 0), [0]
+        stepper, numbers = base.stepper(stand_in.graph, table, 0), count(1)
 
-        def step(stepper: Steps = stepper, count: list[int] = count) -> None:
-            count[0] += 1
-            stepper.run(sampler.batch(0, count[0] % sampler.steps_per_epoch), count[0], 0.001)
+        def step(stepper: Steps = stepper, numbers: Iterator[int] = numbers) -> None:
+            number = next(numbers)
+            stepper.run(sampler.batch(0, number % sampler.steps_per_epoch), number, 0.001)
 
         def whole(table: Table = table) -> None:
             base.outputs(stand_in.graph, table)
@@ -167,9 +168,9 @@ def plan_seconds(
         times = by_kind.get(phase.kind)
         train += phase.steps * (times.step * scale if times else 0.0)
         own = -(-phase.epochs // config.recipe.validate_every) if phase.validated else 0
-        count = own + phase.validations if sizes.held_out else 0
-        evaluations += count
-        propagation += count * (times.propagate * scale if times else 0.0)
+        scored = own + phase.validations if sizes.held_out else 0
+        evaluations += scored
+        propagation += scored * (times.propagate * scale if times else 0.0)
     tests = 3  # float, int8, int4
     last = steps[-1].propagate * scale if steps else 0.0
     ranked = evaluations * sizes.ranked_users + tests * sizes.tested_users

@@ -7,31 +7,17 @@ He et al., SIGIR 2020; initial values and the regulariser as in the authors' PyT
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Literal
-
-import numpy as np
 from pydantic import Field
 
-from sparserec.recommenders.base import Loss, RowBatch
-from sparserec.recommenders.graph_base import GraphBase
-from sparserec.recommenders.plain_bpr import plain_bpr
-from sparserec.settings import Settings
-from sparserec.table import InitialValues
+from sparserec.recommenders.mf import MF, MFSettings
 
 
-class LightGCNSettings(Settings):
+class LightGCNSettings(MFSettings):
     layers: int = Field(3, ge=0, le=10)
     """Hops of propagation."""
-    loss: Literal["bpr"] = "bpr"
-    """BPR is its own loss."""
-    decay: float = Field(1e-4, ge=0)
-    """Weight of half the squared layer-0 rows of a batch, divided by the batch size."""
-    init_scale: float = Field(0.1, gt=0)
-    """Standard deviation of the initial values."""
 
 
-class LightGCN(GraphBase):
+class LightGCN(MF):
     name = "lightgcn"
     settings_kind = LightGCNSettings
     idea = "mean of all layers, BPR"
@@ -40,9 +26,3 @@ class LightGCN(GraphBase):
     def __init__(self, settings: LightGCNSettings) -> None:
         self.settings: LightGCNSettings = settings
         self.taps = ((1.0 / (settings.layers + 1),) * (settings.layers + 1),)
-
-    def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
-        return InitialValues(seed, "normal", self.settings.init_scale, self.settings.init_scale)
-
-    def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
-        return plain_bpr(outputs[0], rows, self.settings.decay)

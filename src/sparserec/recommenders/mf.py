@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 from pydantic import Field
 
+from sparserec.graph import Tap
 from sparserec.recommenders.base import Loss, RowBatch
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.plain_bpr import plain_bpr
@@ -34,7 +35,7 @@ class MF(GraphBase):
     settings_kind = MFSettings
     idea = "no graph at all, BPR"
     paper = "arXiv 1205.2618"
-    taps = ((1.0,),)
+    taps: tuple[Tap, ...] = ((1.0,),)
 
     def __init__(self, settings: MFSettings) -> None:
         self.settings: MFSettings = settings

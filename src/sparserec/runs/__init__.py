@@ -33,33 +33,4 @@ if TYPE_CHECKING:
     from sparserec.runs.start_from import MAY_DIFFER, open_dense_run, open_warm_start
     from sparserec.runs.train import Input, train_run
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "figures": ("rows_figure",),
-        "folder": ("CONFIG", "RunFolder", "load_split", "save_split"),
-        "measure": (
-            "METRIC",
-            "PRECISION",
-            "Result",
-            "Trained",
-            "append_result",
-            "count_opening",
-            "find_result",
-            "folder_users",
-            "measure_again",
-            "measure_test",
-            "metrics_of",
-            "open_final",
-            "open_run",
-            "read_results",
-            "record_users",
-            "recorded_path",
-            "recorded_users",
-            "write_per_user",
-        ),
-        "record": ("VERSION", "Record", "environment", "now"),
-        "start_from": ("MAY_DIFFER", "open_dense_run", "open_warm_start"),
-        "train": ("Input", "train_run"),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -25,25 +25,4 @@ if TYPE_CHECKING:
     from sparserec.serving.questions import QuestionError, UnknownItemError, UnknownUserError
     from sparserec.serving.side_by_side import Comparison, compare
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "answers": (
-            "BASIS_TEXT",
-            "Explanation",
-            "ManyRecommendations",
-            "NamedItem",
-            "Recommendations",
-            "name_of",
-        ),
-        "api": ("fit", "load"),
-        "asked": ("AskedModel",),
-        "batch": ("check_out",),
-        "comparing": ("compare_runs",),
-        "file_model": ("FileModel",),
-        "model": ("Model",),
-        "packing": ("PackReport", "pack"),
-        "questions": ("QuestionError", "UnknownItemError", "UnknownUserError"),
-        "side_by_side": ("Comparison", "compare"),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -29,22 +29,4 @@ if TYPE_CHECKING:
     from sparserec.training.loop import CHECKPOINT, Loop, correlation, ranks, support_stats
     from sparserec.training.prepare import Everything, FirstTraining, Order, Prepared, Start, prepare_run
 
-__getattr__, __dir__, __all__ = lazy_names(
-    __name__,
-    {
-        "checkpoint": ("Arrays", "fitting", "load_table", "read_arrays", "save_table", "write_arrays"),
-        "config": (
-            "RunConfig",
-            "assign",
-            "build_config",
-            "default_rate",
-            "differences",
-            "merge",
-            "parse_assignment",
-            "read_toml",
-            "resolve_config",
-        ),
-        "loop": ("CHECKPOINT", "Loop", "correlation", "ranks", "support_stats"),
-        "prepare": ("Everything", "FirstTraining", "Order", "Prepared", "Start", "prepare_run"),
-    },
-)
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
