@@ -42,8 +42,8 @@ def watch(clock: Clock, stepper: Stepper) -> None:
     """Wrap every part of a step that has a name of its own."""
     from sparserec.graph import filter as filters
     from sparserec.graph import multiply, noise
+    from sparserec.recommenders import step as steps
     from sparserec.table import sparse
-    from sparserec.training import step as steps
 
     clock.wrap(multiply.MklMatrix, "multiply", "multiply")
     for name in ("_take_rows", "_add_rows", "_add_all", "_take_all", "_scatter_rows", "slice_rows"):

@@ -16,9 +16,9 @@ from sparserec.errors import SettingError
 from sparserec.exploration import (
     Factors,
     active_target,
-    by_row,
     nmf_support,
     positions_per_block,
+    select,
     uniform_support,
 )
 from sparserec.exploration.nmf import NmfInfo
@@ -180,7 +180,7 @@ def test_too_sparse_factors_are_filled_over_epochs_up_to_the_exact_target() -> N
 @pytest.mark.parametrize("count", [70, 71, 139, 300, 350])
 def test_kept_entries_are_dealt_to_rows_first(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against sorting: every row's best, then the largest of the others; the same whatever the stretch of rows."""
-    monkeypatch.setattr(by_row, "ROWS_AT_ONCE", 16)
+    monkeypatch.setattr(select, "ROWS_AT_ONCE", 16)
     shape, rng = Shape(30, 40, 20, 8), np.random.default_rng(4)
     support = uniform_support(shape, 350, rng)
     table = SparseTable(shape, support, rng.normal(size=350).astype(np.float32))
@@ -191,16 +191,16 @@ def test_kept_entries_are_dealt_to_rows_first(count: int, monkeypatch: pytest.Mo
         taken[own[np.argsort(-np.abs(values[own]))][: count // 70]] = True
     left = np.flatnonzero(~taken)
     taken[left[np.argsort(-np.abs(values[left]))][: count - taken.sum()]] = True
-    kept = by_row.mark_kept(table, count)
+    kept = select.mark_kept(table, count)
     assert kept.sum() == count
     np.testing.assert_array_equal(kept, taken)
 
 
 def test_rows_may_be_sure_of_different_numbers_of_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     """Row j keeps its best j; a row that has fewer leaves the rest to the largest of the others."""
-    monkeypatch.setattr(by_row, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(select, "ROWS_AT_ONCE", 2)
     shape = Shape(0, 4, 4, 4)
     values = np.array([4, 9, 1, 2, 3, 8, -7, 5], np.float32)  # rows: two, three, one and two entries
     table = SparseTable(shape, [np.array([0, 3, 4, 5, 6, 9, 12, 13], np.int32)], values)
-    kept = by_row.mark_kept(table, 6, np.array([0, 1, 2, 3]))
+    kept = select.mark_kept(table, 6, np.array([0, 1, 2, 3]))
     assert values[kept].tolist() == [4, 9, 3, 8, -7, 5], "row 1 keeps its 3, rows 2 and 3 all, then 9 and 4"

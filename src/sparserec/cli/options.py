@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any, Optional
@@ -129,16 +129,6 @@ TRAINED: dict[str, Any] = {
 Command = Callable[..., None]
 
 
-def with_settings(command: Command) -> Command:
-    """The command, taking everything that says what to train too; `typed_settings` reads it from the context."""
-    return _with(TRAINED, command)
-
-
-def with_reading(command: Command) -> Command:
-    """The command, taking everything that says how to read a log; `typed_reading` reads it from the context."""
-    return _with({name: TRAINED[name] for name in READING}, command)
-
-
 def _with(parameters: dict[str, Any], command: Command) -> Command:
     own = list(signature(command, eval_str=True).parameters.values())
 
@@ -154,6 +144,12 @@ def _with(parameters: dict[str, Any], command: Command) -> Command:
     taking.__signature__ = Signature([*own[:1], *shared, *own[1:]])  # type: ignore[attr-defined]
     taking.__annotations__ = {one.name: one.annotation for one in [*own, *shared]}
     return taking
+
+
+with_settings = partial(_with, TRAINED)
+"""The command, taking everything that says what to train too; `typed_settings` reads it from the context."""
+with_reading = partial(_with, {name: TRAINED[name] for name in READING})
+"""The command, taking everything that says how to read a log; `typed_reading` reads it from the context."""
 
 
 def typed_settings(context: typer.Context) -> tuple[Path | None, dict[str, Any], list[str]]:

@@ -102,9 +102,8 @@ class Model:
     ids: Ids
     user_ids: Ids | None
     golden: list[GoldenQuery]
-    _last: dict[tuple, np.ndarray] = field(
-        default_factory=dict
-    )  # the vector of the last question, for the next one
+    # the vector of the last question, for the next one
+    _last: dict[tuple[object, ...], np.ndarray] = field(default_factory=dict)
 
     def recommend(
         self,
@@ -225,7 +224,7 @@ class Model:
         key = ("history", history.items.tobytes(), history.weights.tobytes())
         return self.scorer.scores(self._remembered(key, lambda: self.scorer.from_history(history))), seen
 
-    def _remembered(self, key: tuple, make: Callable[[], np.ndarray]) -> np.ndarray:
+    def _remembered(self, key: tuple[object, ...], make: Callable[[], np.ndarray]) -> np.ndarray:
         """The user vector of a question; asking again with another filter or k does not compute it again."""
         vector = self._last.get(key)
         if vector is None:

@@ -89,9 +89,11 @@ def train_run(
     quiet = quiet or not processes.first
     options = options or PlanOptions()
     with peaks.phase("read"):
-        source = _read(source, config)
+        if not isinstance(source, Source):
+            source = (source or Input(config.data)).read(config.read)
     config = start.configure(_planned(config, source, options, start, quiet, processes))
-    run = RunFolder(folder or _named_after(config))
+    named = f"{Path(config.data).stem}-{config.method.replace(':', '-')}-{config.digest()[:8]}"
+    run = RunFolder(folder or Path("runs") / named)  # a method of another package has a colon
     work = len(source.train) * config.dim
     if resume:
         processes.decide(lambda: _seal_finished(run))
@@ -237,17 +239,6 @@ def _with_stored_names(source: Source, run: RunFolder) -> Source:
     if train.item_info is None or (places < 0).any():
         return source
     return source.with_item_info(train.item_info.take(places))
-
-
-def _read(source: Source | Input | None, config: RunConfig) -> Source:
-    if isinstance(source, Source):
-        return source
-    return (source or Input(config.data)).read(config.read)
-
-
-def _named_after(config: RunConfig) -> Path:
-    method = config.method.replace(":", "-")  # a class of another package
-    return Path("runs") / f"{Path(config.data).stem}-{method}-{config.digest()[:8]}"
 
 
 def _stored_events(run: RunFolder) -> int:

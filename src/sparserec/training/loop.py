@@ -61,9 +61,6 @@ class LoopState:
     ledger: Ledger = field(default_factory=dict)  # largest of this phase so far
     counted: int = 0  # numbers as the paper counts them, largest of this phase so far
 
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
-
     @classmethod
     def from_json(cls, values: dict[str, Any]) -> LoopState:
         early, done = EarlyStop(**values.pop("early")), [PhaseResult(**one) for one in values.pop("done")]
@@ -105,7 +102,7 @@ class Loop:
             while (phase := self.method.next_phase(self.context, self.state.done)) is not None:
                 self._phase(phase, stored, signals)
                 stored = {}
-        return self._read_table(self.last_path)
+        return load_table(self.last_path, self.processes)
 
     @property
     def last_path(self) -> Path:
@@ -133,7 +130,7 @@ class Loop:
         with progress(phase.name, self._last_step(phase), self.quiet, done=self.state.step) as bar:
             self._train(phase, table, stepper, bar, signals)
         if phase.validated and self.state.early.best_score is not None:
-            table = self._read_table(self._best_path())
+            table = load_table(self._best_path(), self.processes)
         began = time.perf_counter()
         self.method.after_phase(self.context, phase, table)
         self.state.seconds += time.perf_counter() - began
@@ -159,7 +156,7 @@ class Loop:
         """The phase's table, as new or as the checkpoint has it."""
         began, number = time.perf_counter(), len(self.state.done)
         earlier = number - 1 if phase.starts_from is None else phase.starts_from
-        previous = self._read_table(self._phase_path(earlier)) if number > 0 else None
+        previous = load_table(self._phase_path(earlier), self.processes) if number > 0 else None
         if "width" in stored:
             table = self.method.start(replace(self.context, record=ignore), phase, previous)
             if stored["width"][0] != table.shape.width:
@@ -287,9 +284,6 @@ class Loop:
         """What the files of a checkpoint's parts are named after, where several processes write them."""
         return self.folder / f"table-{self.state.steps}.safetensors"
 
-    def _read_table(self, path: Path) -> Table:
-        return load_table(path, self.processes)
-
     def _save(self, table: Table | None) -> None:
         """Write a checkpoint; without a table between two phases, where the finished phase has its own file."""
         arrays = with_prefix("method", self.method.state())
@@ -297,7 +291,7 @@ class Loop:
             arrays |= with_prefix("table", put_state(self._table_path(), table.state(), table.shape))
             arrays |= {"width": np.array([table.shape.width])}
             self._note_ledger()
-        state = _identity(self.config) | {"loop": self.state.as_json()}
+        state = _identity(self.config) | {"loop": asdict(self.state)}
         write_once(self.folder / CHECKPOINT, arrays, state, self.processes)
         if self.processes.first:  # only now may what the old checkpoint named go
             in_use = self._best_path().stem, self._table_path().stem if table is not None else ""

@@ -31,7 +31,7 @@ class SparseHistory:
         self._positions = np.empty(0, np.int32)
         self.starts = np.empty(0, np.int32)
         self.scales = np.empty(table.shape.n_rows, np.float32)
-        self._parts = np.empty(0, np.float32)
+        self._parts = np.empty((0, 0, 0), np.float32)
 
     def run(self, batch: HistoryBatch, step: int) -> tuple[float, np.ndarray]:
         """Loss of the batch and its gradient on the active entries; candidates take theirs on the way."""
