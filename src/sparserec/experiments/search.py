@@ -6,7 +6,7 @@ settings of a run. It unfolds into runs as their results come in, so a stopped q
     NAME@RATE-short   every rate, whole trainings of `short_epochs`; while the best is the smallest or the largest rate,
                       half or twice that rate is tried too
     NAME@RATE         the best `finish` of them at the recipe's length, test set closed; while the best of these is the
-                      smallest or the largest of them, the next rate too: short trainings like larger rates than long ones
+                      smallest or the largest of them, the next rate too: short trainings like larger rates
     NAME=RATE         the best of these by validation, its test set opened: no second training
 """
 
