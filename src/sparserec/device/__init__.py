@@ -32,6 +32,7 @@ from .ids import id_tensors
 from .model import Explanation, Item, Model, Recommendation, load, loads
 from .scorers import FullScorer, ItemsScorer
 from .sizes import SCALE_BYTES, gap_bytes, int_bytes, prefix_bytes, product_bytes
+from .term import ItemTerm
 from .text import text_tensors
 from .writer import ModelParts, model_bytes, write_model
 
@@ -45,6 +46,7 @@ __all__ = [
     "FoldInWeights",
     "FullScorer",
     "Item",
+    "ItemTerm",
     "ItemsScorer",
     "Model",
     "ModelParts",
