@@ -56,7 +56,9 @@ def code_lengths(counts: np.ndarray) -> np.ndarray:
 
 
 def _huffman(weights: list[float]) -> list[int]:
-    heap = [(weight, place, (place,)) for place, weight in enumerate(weights)]
+    heap: list[tuple[float, int, tuple[int, ...]]] = [
+        (weight, place, (place,)) for place, weight in enumerate(weights)
+    ]
     heapq.heapify(heap)
     lengths = [0] * len(weights)
     for number in range(len(weights), 2 * len(weights) - 1):
@@ -126,7 +128,8 @@ def _read_stream(name: str, stream: np.ndarray, count: int, lengths: np.ndarray)
         block = np.concatenate([stream[first : first + BLOCK_BYTES + 1], [0]]).astype(np.uint16)
         windows = ((block[:-1] | block[1:] << 8)[:, None] >> np.arange(8) & 255).reshape(-1)
         sizes = size_of_byte[windows].tolist()
-        found, at, end = [], bit - 8 * first, min(8 * BLOCK_BYTES, 8 * (len(stream) - first))
+        found: list[int] = []
+        at, end = bit - 8 * first, min(8 * BLOCK_BYTES, 8 * (len(stream) - first))
         while at < end and done + len(found) < count:
             found.append(at)
             at += sizes[at]

@@ -1,8 +1,7 @@
 """A number for each item that is added to its score, whoever asks (format 1.2): how popular it is, say.
 
 Where a log is small a history says little, and what many people chose is a good guess beside it. The numbers are
-levels, of half a byte to a byte; where they follow from the degrees, and those are levels too, they take no byte an item
-at all.
+levels, of half a byte to a byte; where they follow from the degrees, and those are levels too, they take no byte.
 """
 
 from __future__ import annotations

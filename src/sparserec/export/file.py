@@ -11,7 +11,7 @@ import numpy as np
 
 from sparserec.classics import EASE, Together
 from sparserec.data import Interactions, ItemInfo
-from sparserec.device import Model, ModelParts, model_bytes, write_model
+from sparserec.device import ItemTerm, Model, ModelParts, model_bytes, write_model
 from sparserec.errors import RunError, SettingError
 from sparserec.export.choose import (
     LIST_USERS,
@@ -30,6 +30,7 @@ from sparserec.export.learn import TRIAL, Learnt, choose_lesson, learn_encoding,
 from sparserec.export.measured import Quality, file_quality
 from sparserec.export.options import ExportOptions, check_options
 from sparserec.export.prefer import SHARE_TO_LOSE, Point, choose_point
+from sparserec.export.term import choose_term, with_term
 from sparserec.files import sweep_abandoned
 from sparserec.progress import say
 from sparserec.recommenders import graph_of
@@ -80,6 +81,8 @@ class ExportReport:
     """Encodings that there was no time to try."""
     final: bool
     """Whether the file holds a model trained on all that is known, chosen and measured before on a part of it."""
+    term: float
+    """What the logarithm of an item's users counts in its score, beside what a history says."""
 
 
 def export_run(
@@ -123,6 +126,7 @@ def export_run(
         run.split.n_items - len(job.kept),
         job.limit.left_out,
         final is not None,
+        0.0 if parts.term is None else parts.term.weight,
     )
 
 
@@ -144,6 +148,8 @@ class _Job:
     limit: TimeLimit
     learnt: dict[tuple[bool, Encoding], Learnt] = field(default_factory=dict)
     logs: dict[tuple[bool, str], ListsOfLog | WeightsOfLog] = field(default_factory=dict)
+    terms: dict[Encoding, ItemTerm | None] = field(default_factory=dict)
+    """Of the encodings for which one was looked for."""
 
     @property
     def info(self) -> ItemInfo | None:
@@ -210,7 +216,17 @@ class _Job:
         return self.logs[known]
 
     def encoded(self, which: Trained, encoding: Encoding, items: np.ndarray) -> Made:
-        """The tables of the kept items of the measured or of the shipped model."""
+        """The tables of the kept items of the measured or of the shipped model, and the term that was chosen."""
+        made, term = self._tables(which, encoding, items), self.terms.get(encoding)
+        return made if term is None else with_term(made, term)
+
+    def _choose_term(self, encoding: Encoding) -> None:
+        if not self.options.term or len(self.run.split.valid) == 0 or encoding in self.terms:
+            return
+        everything = self.encoded(self.run, encoding, np.arange(self.run.split.n_items))
+        self.terms[encoding] = choose_term(self.vectors, everything, self.run.split, self.truth)
+
+    def _tables(self, which: Trained, encoding: Encoding, items: np.ndarray) -> Made:
         if encoding.learnt:
             return self._learnt(which, encoding)(items)
         vectors = self.vectors if which is self.run else self.shipped_vectors
@@ -246,12 +262,14 @@ class _Job:
         """Modes items and personal."""
         if self.options.encoding is not None or len(self.run.split.valid) == 0:
             encoding = self.options.encoding or DEFAULT
+            self._choose_term(encoding)
             parts = self._parts(encoding)
             self._refuse_over_budget(_size(parts), encoding.label)
             return encoding, parts, []
         measure, least = self._measure_and_least()
         if self.options.budget is None:
             encoding = choose_good(smallest_good(measure, self.quiet), measure).encoding
+            self._choose_term(encoding)
             return encoding, self._parts(encoding), []
         return self._within(self.options.budget, measure, least)
 
@@ -270,7 +288,11 @@ class _Job:
         curve += self._learnt_points(worth_learning(curve, budget), measure)
         left = list(curve)
         while (point := choose_point(left, budget)) is not None:
+            self._choose_term(point.encoding)
             parts = self._parts(point.encoding)
+            if _size(parts) > budget and parts.term is not None:
+                self.terms[point.encoding] = None  # there is room for the tables alone
+                parts = self._parts(point.encoding)
             if _size(parts) <= budget:
                 return point.encoding, parts, curve
             left.remove(point)

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         new_user_quality,
         popularity_quality,
         rank_quality,
+        score_spread,
         some_users,
     )
     from sparserec.vectors.weights_of_log import MOST_ITEMS, WeightsOfLog, choose_weights
@@ -84,6 +85,7 @@ __getattr__, __dir__, __all__ = lazy_names(
             "evaluate_part",
             "evaluate_test",
             "folded_users",
+            "score_spread",
             "made_quality",
             "new_user_quality",
             "popularity_quality",

@@ -10,6 +10,7 @@ import numpy as np
 
 from sparserec.device import (
     EncodedTable,
+    ItemTerm,
     encode_codes,
     encode_rows,
     encode_table,
@@ -107,6 +108,8 @@ class EncodedVectors:
     fold: tuple[EncodedTable, ...]
     axes: np.ndarray | None = None
     """What all vectors were rotated with; None: nothing."""
+    term: ItemTerm | None = None
+    """What is added to the score of each item; None: nothing."""
 
     @property
     def nbytes(self) -> int:

@@ -27,10 +27,16 @@ PerUser = dict[str, np.ndarray]
 
 
 def rank_quality(
-    users: np.ndarray, items: np.ndarray, split: Split, truth: Interactions, at_test: bool, k: int = 20
+    users: np.ndarray,
+    items: np.ndarray,
+    split: Split,
+    truth: Interactions,
+    at_test: bool,
+    k: int = 20,
+    term: np.ndarray | None = None,
 ) -> dict[str, float]:
-    """Recall and NDCG of ranking all items by dot product."""
-    return _means(_ranked(users.__getitem__, items, split, truth, at_test, k))
+    """Recall and NDCG of ranking all items by dot product and, where given, a term of each item."""
+    return _means(_ranked(users.__getitem__, items, split, truth, at_test, k, term))
 
 
 def _means(found: PerUser) -> dict[str, float]:
@@ -44,11 +50,16 @@ def _ranked(
     truth: Interactions,
     at_test: bool,
     k: int = 20,
+    term: np.ndarray | None = None,
 ) -> PerUser:
-    item_vectors = torch.from_numpy(np.ascontiguousarray(items))
+    whole = items if term is None else np.column_stack([items, term])
+    item_vectors = torch.from_numpy(np.ascontiguousarray(whole))
 
     def rows(ids: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(vectors_of(ids))
+        users = vectors_of(ids)
+        if term is not None:  # everybody's vector has a 1 where items have their term
+            users = np.column_stack([users, np.ones(len(users), users.dtype)])
+        return torch.from_numpy(users)
 
     k = min(k, len(items))
     found = evaluate(rows, item_vectors, split.train, truth, split.known_at_test if at_test else (), ks=(k,))
@@ -64,7 +75,36 @@ def folded_users(
     if isinstance(made, EncodedLists):
         return _listed(made, user_history(vectors.graph), split, truth, False, None)
     items, fold = (vectors.items, vectors.fold) if made is None else made.read
-    return _ranked(FoldIn(fold, vectors.graph).look_up(), items, split, truth, False)
+    term = _terms(made, split, None)
+    return _ranked(FoldIn(fold, vectors.graph).look_up(), items, split, truth, False, term=term)
+
+
+def score_spread(vectors: Vectors, made: EncodedVectors | EncodedLists, users: np.ndarray) -> float:
+    """How far the scores of the items are apart, for users made from their history: the standard deviation over items,
+    on average.
+    """
+    history = user_history(vectors.graph)[users]
+    if isinstance(made, EncodedLists):
+        everything = np.arange(vectors.graph.n_items)
+        scores = (weighted_history(made, history) @ made.matrix(everything, len(everything))).toarray()
+    else:
+        items, fold = made.read
+        scores = FoldIn(fold, vectors.graph).look_up()(users) @ items.T
+    return float(scores.std(axis=1).mean())
+
+
+def _terms(
+    made: EncodedVectors | EncodedLists | None, split: Split, places: np.ndarray | None
+) -> np.ndarray | None:
+    """What is added to the score of each item that a file knows, (items,) float32; None: nothing."""
+    if made is None or made.term is None:
+        return None
+    term = made.term.of(split.train.item_counts()).astype(np.float32)
+    if places is None:
+        return term
+    known = np.zeros_like(term)
+    known[places] = term[places]
+    return known
 
 
 def encoded_quality(
@@ -92,7 +132,7 @@ def made_quality(
         history = user_history(vectors.graph)
         return {"folded": _means(_listed(made, history, split, truth, at_test, places))}
     items, fold = _spread(made, places, split.n_items)
-    return _both(vectors, items, fold, split, truth, at_test)
+    return _both(vectors, items, fold, split, truth, at_test, _terms(made, split, places))
 
 
 def new_user_quality(
@@ -113,7 +153,8 @@ def new_user_quality(
         history = given_history(vectors.graph, given)
         return _means(_listed(made, history, split, split.test, True, known_items))
     items, fold = (vectors.items, vectors.fold) if made is None else _spread(made, known_items, split.n_items)
-    return rank_quality(FoldIn(fold, vectors.graph).users(given), items, split, split.test, at_test=True)
+    users, term = FoldIn(fold, vectors.graph).users(given), _terms(made, split, known_items)
+    return rank_quality(users, items, split, split.test, at_test=True, term=term)
 
 
 def _both(
@@ -123,10 +164,12 @@ def _both(
     split: Split,
     truth: Interactions,
     at_test: bool,
+    term: np.ndarray | None = None,
 ) -> dict[str, dict[str, float]]:
+    folded = FoldIn(fold, vectors.graph).users()
     return {
-        "trained": rank_quality(vectors.users, items, split, truth, at_test),
-        "folded": rank_quality(FoldIn(fold, vectors.graph).users(), items, split, truth, at_test),
+        "trained": rank_quality(vectors.users, items, split, truth, at_test, term=term),
+        "folded": rank_quality(folded, items, split, truth, at_test, term=term),
     }
 
 
@@ -158,7 +201,8 @@ def _listed(
     users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
     seen = (split.train, *(split.known_at_test if at_test else ()))
     lists = made.matrix(np.arange(split.n_items) if places is None else places, split.n_items)
-    top = top_of_lists(weighted_history(made, history), lists, users, seen, k)
+    term = _terms(made, split, places)
+    top = top_of_lists(weighted_history(made, history), lists, users, seen, k, term)
     found = per_user(top, truth.offsets(), truth.items, users, k)
     return {name: found[name.partition("@")[0]] for name in KEPT}
 

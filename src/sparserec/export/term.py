@@ -1,0 +1,43 @@
+"""Whether popular items are preferred beside what a history says, and how much: chosen on validation.
+
+Of a small log a history says little, and an item's number of users a lot; of a large one the vectors know it already.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparserec.data import Interactions, Split
+from sparserec.device import ItemTerm
+from sparserec.evaluation import paired
+from sparserec.vectors import EncodedLists, EncodedVectors, Vectors, folded_users, score_spread
+
+SHARES = (0.1, 0.2, 0.4, 0.8, 1.6)
+"""How far the terms of the items are apart, in standard deviations, as a share of how far their scores are."""
+USERS_TO_SCALE_BY = 200
+
+
+def choose_term(
+    vectors: Vectors, made: EncodedVectors | EncodedLists, split: Split, truth: Interactions
+) -> ItemTerm | None:
+    """The best weight of the logarithm of an item's users; None where none is surely better than nothing."""
+    logs = float(ItemTerm(1.0).of(split.train.item_counts()).std())
+    users = np.flatnonzero(np.diff(truth.offsets()))[:USERS_TO_SCALE_BY]
+    if logs == 0.0 or len(users) < 2:
+        return None
+    unit = score_spread(vectors, made, users) / logs
+    plain = folded_users(vectors, made, split, truth)["ndcg@20"]
+    best, chosen = plain, None
+    for share in SHARES:
+        term = ItemTerm(share * unit)
+        found = folded_users(vectors, with_term(made, term), split, truth)["ndcg@20"]
+        if found.mean() > best.mean():
+            best, chosen = found, term
+    return chosen if chosen is not None and paired(best, plain).low > 0 else None
+
+
+def with_term(made: EncodedVectors | EncodedLists, term: ItemTerm | None) -> EncodedVectors | EncodedLists:
+    """The same tables with a term beside them."""
+    if isinstance(made, EncodedLists):
+        return EncodedLists(made.lists, made.equal_weights, term)
+    return EncodedVectors(made.score, made.fold, made.axes, term)
