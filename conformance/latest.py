@@ -209,6 +209,12 @@ def _class_bomb(size: int) -> dict[str, Tensor]:
     return sized("score", "count", size) | streams | {"score.gap.length": Tensor("U8", [2], b"\1\1")}
 
 
+def one_bit_classes(name: str, rows: int, entries: int) -> dict[str, Tensor]:
+    """Rows of the first columns, named one by one: every gap is 0 and its class takes a bit, as every code does."""
+    streams = {f"{name}.gap.class": levels(rows * entries, 1), f"{name}.gap.extra": levels(0, 0)}
+    return sized(name, "count", entries, rows) | streams | {f"{name}.gap.length": Tensor("U8", [2], b"\1\1")}
+
+
 def _shared_cases() -> list[tuple[str, str, Change]]:
     return [
         ("term-nan", "BadTerm", poke("item.term.value", 0, struct.pack("<f", float("nan")))),
