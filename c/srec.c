@@ -61,7 +61,10 @@ static uint32_t u16_at(const uint8_t *at) { return (uint32_t)at[0] | (uint32_t)a
 
 static uint32_t u32_at(const uint8_t *at) { return u16_at(at) | u16_at(at + 2) << 16; }
 
-static uint64_t u64_at(const uint8_t *at) { return u32_at(at) | (uint64_t)u32_at(at + 4) << 32; }
+static uint64_t u64_at(const uint8_t *at) {
+    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 | (uint64_t)at[4] << 32 |
+           (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56; /* one instruction, where compilers see it */
+}
 
 static double double_of(uint64_t bits) {
     double value;
@@ -102,7 +105,11 @@ static unsigned low_zeros(uint32_t value) {
 }
 
 static unsigned low_zeros64(uint64_t value) {
+#ifdef __GNUC__
+    return (unsigned)__builtin_ctzll(value);
+#else
     return (uint32_t)value ? low_zeros((uint32_t)value) : 32 + low_zeros((uint32_t)(value >> 32));
+#endif
 }
 
 /* Smallest b with 2^b >= count. */
@@ -148,26 +155,35 @@ typedef struct {
 static uint32_t rotated(uint32_t value, unsigned by) { return value >> by | value << (32 - by); }
 
 static void sha256_block(uint32_t *state, const uint8_t *block) {
-    uint32_t w[64], s[8];
+    uint32_t w[64], a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5], g = state[6], h = state[7];
     unsigned j;
     for (j = 0; j < 16; j++, block += 4) {
         w[j] = (uint32_t)block[0] << 24 | (uint32_t)block[1] << 16 | (uint32_t)block[2] << 8 | block[3];
     }
     for (; j < 64; j++) {
-        uint32_t a = w[j - 15], b = w[j - 2];
-        w[j] = w[j - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3) + w[j - 7] + (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10);
+        uint32_t one = w[j - 15], two = w[j - 2];
+        w[j] = w[j - 16] + (rotated(one, 7) ^ rotated(one, 18) ^ one >> 3) + w[j - 7] + (rotated(two, 17) ^ rotated(two, 19) ^ two >> 10);
     }
-    memcpy(s, state, sizeof s);
     for (j = 0; j < 64; j++) {
-        uint32_t one = s[7] + (rotated(s[4], 6) ^ rotated(s[4], 11) ^ rotated(s[4], 25)) +
-                       ((s[4] & s[5]) ^ (~s[4] & s[6])) + ROUND[j] + w[j];
-        uint32_t two = (rotated(s[0], 2) ^ rotated(s[0], 13) ^ rotated(s[0], 22)) +
-                       ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += one;
-        s[0] = one + two;
+        uint32_t one = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + ((e & f) ^ (~e & g)) + ROUND[j] + w[j];
+        uint32_t two = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        h = g;
+        g = f;
+        f = e;
+        e = d + one;
+        d = c;
+        c = b;
+        b = a;
+        a = one + two;
     }
-    for (j = 0; j < 8; j++) state[j] += s[j];
+    state[0] += a;
+    state[1] += b;
+    state[2] += c;
+    state[3] += d;
+    state[4] += e;
+    state[5] += f;
+    state[6] += g;
+    state[7] += h;
 }
 
 static void sha256_add(sha256 *hash, const uint8_t *bytes, size_t length) {
@@ -660,7 +676,7 @@ typedef struct {
     view count;          /* entries of each row, or of all, or the values they take */
     levels count_level;
     const uint8_t *high, *low; /* streams of gaps; of gaps in classes their codes and the bits behind them */
-    uint32_t high_bytes;
+    const uint8_t *end;        /* of the file */
     uint8_t *class_of;         /* of gaps in classes: what a byte begins with, after that the lengths of the codes */
     uint32_t rounds;           /* most entries of a row of gaps */
     unsigned shift;            /* marks stand at every 2^shift rows */
@@ -1565,12 +1581,10 @@ static srec_code read_sizes(srec_model *model, const char *name, uint32_t most, 
 }
 
 /* Low bits of a gap where so many columns and entries are left: log2 of 3/4 of their ratio, rounded down. */
-static unsigned gap_width(uint32_t columns, uint32_t entries) {
+static inline unsigned gap_width(uint32_t columns, uint32_t entries) {
     uint32_t top = 3 * columns, bottom = 4 * entries;
-    unsigned one = bit_length(top), other = bit_length(bottom), width;
-    if (one < other) return 0;
-    width = one - other;
-    return width && bottom << width > top ? width - 1 : width;
+    unsigned one = bit_length(top), other = bit_length(bottom), width = one > other ? one - other : 0;
+    return width - ((width > 0) & (bottom << width > top)); /* no branch: nobody could foresee it */
 }
 
 /* Up to 24 bits of a stream that has at least so many. */
@@ -1594,14 +1608,29 @@ static uint32_t next_one(const uint8_t *stream, uint32_t bit) {
 
 typedef struct {
     uint32_t high, low; /* bits read of both streams */
+    uint64_t ones;      /* what comes next of the first, as far as it was looked at */
 } gap_place;
 
-static uint64_t read_gap(const rows *of, gap_place *place, unsigned width) {
-    uint32_t one = next_one(of->high, place->high);
-    uint64_t gap = ((uint64_t)(one - place->high) << width) + stream_bits(of->low, place->low, width);
-    place->high = one + 1;
+/* At least 57 bits of a stream from a bit on; what is behind its end may be anything, behind that of the file it is 0. */
+static inline uint64_t peek(const rows *of, const uint8_t *stream, uint32_t bit) {
+    const uint8_t *at = stream + (bit >> 3);
+    return (of->end - at >= 8 ? u64_at(at) : word_at(at, (size_t)(of->end - at))) >> (bit & 7);
+}
+
+static inline uint64_t read_gap(const rows *of, gap_place *place, unsigned width) {
+    uint64_t gap = peek(of, of->low, place->low) & ((1u << width) - 1);
+    uint32_t quotient;
     place->low += width;
-    return gap;
+    if (place->ones) {
+        quotient = low_zeros64(place->ones);
+        place->ones = place->ones >> quotient >> 1;
+        place->high += quotient + 1;
+    } else {
+        quotient = next_one(of->high, place->high) - place->high;
+        place->high += quotient + 1;
+        place->ones = of->high + (place->high >> 3) < of->end ? peek(of, of->high, place->high) : 0;
+    }
+    return gap + ((uint64_t)quotient << width);
 }
 
 enum { GAPS_SHORT = 1, GAPS_FAR = 2 };
@@ -1642,7 +1671,7 @@ static int check_round(const rows *of, uint32_t round, uint64_t low_bits, gap_pl
 static srec_code read_gaps(srec_model *model, const char *name, rows *of, uint64_t entries) {
     char room[NAME_ROOM];
     view high, low;
-    gap_place place = {0, 0};
+    gap_place place = {0, 0, 0};
     uint32_t *next = (uint32_t *)model->work, round;
     int more = 1;
     TRY(get(model, name, ".gap.high", ONE_OF(U8), ANY, &high));
@@ -1667,10 +1696,7 @@ static srec_code read_gaps(srec_model *model, const char *name, rows *of, uint64
 
 /* The class of the next gap in classes, which is how many bits of it follow. */
 static unsigned next_class(const rows *of, gap_place *place) {
-    uint32_t at = place->high >> 3, window = of->high[at];
-    unsigned width;
-    if (at + 1 < of->high_bytes) window |= (uint32_t)of->high[at + 1] << 8;
-    width = of->class_of[window >> (place->high & 7) & 255];
+    unsigned width = of->class_of[peek(of, of->high, place->high) & 255];
     place->high += of->class_of[(1 << CODE_MOST) + width];
     return width;
 }
@@ -1678,7 +1704,7 @@ static unsigned next_class(const rows *of, gap_place *place) {
 /* A gap and the entry behind it: so many columns. */
 static uint32_t next_step(const rows *of, gap_place *place) {
     unsigned width = next_class(of, place);
-    uint32_t step = (1u << width) + stream_bits(of->low, place->low, width);
+    uint32_t step = (1u << width) + (uint32_t)(peek(of, of->low, place->low) & ((1u << width) - 1));
     place->low += width;
     return step;
 }
@@ -1712,7 +1738,7 @@ static srec_code check_stream(srec_model *model, const char *name, const view *s
 /* Sets the marks; bits beyond the end of the codes are read as zeros. */
 static srec_code check_classes(srec_model *model, const char *name, rows *of, const view *codes, const view *extra) {
     char room[NAME_ROOM];
-    gap_place place = {0, 0};
+    gap_place place = {0, 0, 0};
     uint64_t low = 0;
     uint32_t row, count, spacing = 1u << of->shift;
     joined(room, name, ".gap.class");
@@ -1734,7 +1760,7 @@ static srec_code check_classes(srec_model *model, const char *name, rows *of, co
 static srec_code read_classes(srec_model *model, const char *name, rows *of) {
     char room[NAME_ROOM];
     view lengths, codes, extra;
-    gap_place place = {0, 0};
+    gap_place place = {0, 0, 0};
     uint32_t row, count;
     if (has(model, name, ".gap.high") || has(model, name, ".gap.low")) return fail(model, SREC_AMBIGUOUS_ENCODING, name);
     TRY(get(model, name, ".gap.length", ONE_OF(U8), ANY, &lengths));
@@ -1744,7 +1770,6 @@ static srec_code read_classes(srec_model *model, const char *name, rows *of) {
     TRY(get(model, name, ".gap.class", ONE_OF(U8), ANY, &codes));
     TRY(get(model, name, ".gap.extra", ONE_OF(U8), ANY, &extra));
     of->high = codes.at;
-    of->high_bytes = codes.count;
     of->low = extra.at;
     TRY(check_classes(model, name, of, &codes, &extra));
     for (row = 0; row < of->rows; row++) {
@@ -1783,6 +1808,7 @@ static srec_code read_rows(srec_model *model, const char *name, uint32_t count, 
     memset(of, 0, sizeof *of);
     of->rows = count;
     of->dim = dim;
+    of->end = model->file + model->size;
     return has(model, name, ".code.value") ? read_narrow_rows(model, name, tables, of) : read_wide_rows(model, name, tables, of);
 }
 
@@ -2082,6 +2108,7 @@ static srec_code read_scorer(srec_model *model) {
     if (about->mode == SREC_NEIGHBOURS) {
         model->tables->count = about->items;
         model->tables->row.rows = model->tables->row.dim = about->items;
+        model->tables->row.end = model->file + model->size;
         TRY(read_narrow_rows(model, "lists", 0, &model->tables->row));
         return read_weights(model);
     }
@@ -2402,7 +2429,7 @@ typedef struct {
 /* The same of gaps in classes, which lie row by row. */
 static void walk_classes(srec_model *model, const rows *of, uint32_t block, uint32_t last, const gap_work *work) {
     uint32_t first = block << of->shift, row, *starts = model->starts;
-    gap_place place = {0, 0};
+    gap_place place = {0, 0, 0};
     if (of->rounds) {
         place.high = of->gap_mark[2 * (size_t)block];
         place.low = of->gap_mark[2 * (size_t)block + 1];
@@ -2431,13 +2458,33 @@ static void walk_classes(srec_model *model, const rows *of, uint32_t block, uint
     }
 }
 
+/* Inner products of the rows of a block, whose starts are set: the loop that scores items, by itself because it is the one that waits. */
+static void dot_rounds(srec_model *model, const rows *of, uint32_t block, uint32_t last, const double *query) {
+    const uint32_t *mark = of->gap_mark + 2 * (size_t)block * of->rounds, *starts = model->starts;
+    const int8_t *codes = (const int8_t *)of->code.at;
+    const rows from = *of;
+    uint32_t round, row, *next = model->next;
+    double *sums = model->sums;
+    for (round = 0; round < from.rounds; round++, mark += 2) {
+        gap_place place = {0, 0, 0};
+        place.high = mark[0];
+        place.low = mark[1];
+        for (row = 0; row <= last; row++) {
+            uint32_t entry = starts[row] + round, column;
+            if (entry >= starts[row + 1]) continue;
+            column = next[row] + (uint32_t)read_gap(&from, &place, gap_width(from.dim - next[row], starts[row + 1] - entry));
+            next[row] = column + 1;
+            sums[row] += codes[level_at(&from.code_level, entry)] * query[column];
+        }
+    }
+}
+
 /*
  * Reads the gaps of a block round by round, as they lie in the file, up to the row wanted or to row `last` of the block.
  * Leaves the entries before each row in model->starts, and the sums in model->sums.
  */
 static void walk_gaps(srec_model *model, const rows *of, uint32_t block, uint32_t last, const gap_work *work) {
     uint32_t first = block << of->shift, round, row, *next = model->next, *starts = model->starts;
-    double *sums = model->sums;
     int more = 1;
     if (of->class_of) {
         walk_classes(model, of, block, last, work);
@@ -2447,7 +2494,11 @@ static void walk_gaps(srec_model *model, const rows *of, uint32_t block, uint32_
     for (row = 0; row <= last; row++) {
         starts[row + 1] = starts[row] + row_count(of, first + row);
         next[row] = 0;
-        if (work->query) sums[row] = 0.0;
+        if (work->query) model->sums[row] = 0.0;
+    }
+    if (work->query) {
+        dot_rounds(model, of, block, last, work->query);
+        return;
     }
     for (round = 0; more; round++) {
         const uint32_t *mark = of->gap_mark + 2 * ((size_t)block * of->rounds + round);
@@ -2456,15 +2507,14 @@ static void walk_gaps(srec_model *model, const rows *of, uint32_t block, uint32_
         if (round >= of->rounds || (work->wanted != ANY && starts[last] + round >= starts[last + 1])) return;
         place.high = mark[0];
         place.low = mark[1];
+        place.ones = 0;
         for (row = 0; row <= last; row++) {
             uint32_t entry = starts[row] + round, column;
             if (entry >= starts[row + 1]) continue;
             more = 1;
             column = next[row] + (uint32_t)read_gap(of, &place, gap_width(of->dim - next[row], starts[row + 1] - entry));
             next[row] = column + 1;
-            if (work->query) {
-                sums[row] += code_at(of, entry) * work->query[column];
-            } else if (work->values) {
+            if (work->values) {
                 if (column >= work->from && column < work->to) work->total[column - work->from] += code_at(of, entry) * work->values[row];
             } else if (row == work->wanted) {
                 model->columns[round] = column;

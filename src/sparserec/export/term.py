@@ -12,7 +12,7 @@ from sparserec.device import ItemTerm
 from sparserec.evaluation import paired
 from sparserec.vectors import EncodedLists, EncodedVectors, Vectors, folded_users, score_spread
 
-SHARES = (0.1, 0.2, 0.4, 0.8, 1.6)
+SHARES = (0.05, 0.1, 0.2, 0.4, 0.8)
 """How far the terms of the items are apart, in standard deviations, as a share of how far their scores are."""
 USERS_TO_SCALE_BY = 200
 
@@ -31,8 +31,9 @@ def choose_term(
     for share in SHARES:
         term = ItemTerm(share * unit)
         found = folded_users(vectors, with_term(made, term), split, truth)["ndcg@20"]
-        if found.mean() > best.mean():
-            best, chosen = found, term
+        if found.mean() <= best.mean():
+            break  # more of it was never better either
+        best, chosen = found, term
     return chosen if chosen is not None and paired(best, plain).low > 0 else None
 
 
