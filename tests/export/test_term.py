@@ -88,6 +88,15 @@ def test_terms_are_chosen_only_where_they_are_surely_better(fashion: Trained) ->
     assert choose_term(vectors, made, flat, truth) is None
 
 
+def test_rare_items_may_be_preferred_too(fashion: Trained) -> None:
+    """Where what people do next is what few did before."""
+    vectors = make_vectors(fashion.recommender, fashion.graph, fashion.table)
+    split, counts = fashion.split, fashion.split.train.item_counts()
+    rare = split.valid.select(counts[split.valid.items] < np.median(counts))
+    term = choose_term(vectors, encode(vectors, GAPS), split, rare)
+    assert term is not None and term.weight < 0
+
+
 def test_lists_have_terms_too(fashion: Trained) -> None:
     """Co-occurrence lists and neighbours: items in no list are then ranked by how many people chose them."""
     vectors = make_vectors(fashion.recommender, fashion.graph, fashion.table)

@@ -60,7 +60,9 @@ def export(
     ] = 3,
     term: Annotated[
         bool,
-        typer.Option("--term/--no-term", help="Prefer popular items, as much as does best on validation."),
+        typer.Option(
+            "--term/--no-term", help="Prefer popular items, or rare ones, as much as does best on validation."
+        ),
     ] = True,
     titles: Annotated[
         bool, typer.Option("--titles/--no-titles", help="Whether titles and tags go into the file.")

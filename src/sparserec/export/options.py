@@ -38,7 +38,9 @@ class ExportOptions:
     items, and items with fewer users are in no list of any kind.
     """
     term: bool = True
-    """Whether popular items may be preferred beside what a history says, as much as does best on validation."""
+    """Whether popular items, or rare ones, may be preferred beside what a history says, as much as does best on
+    validation.
+    """
     titles: bool = True
     """Whether titles and tags go into the file."""
     include_everyones_history: bool = False

@@ -1,6 +1,7 @@
-"""Whether popular items are preferred beside what a history says, and how much: chosen on validation.
+"""Whether popular items are preferred beside what a history says, or rare ones, and how much: chosen on validation.
 
-Of a small log a history says little, and an item's number of users a lot; of a large one the vectors know it already.
+Base history learns how much popularity counts, and its files want no term. Rows of a graph recommender that were cut
+say less of popular items than whole ones, and those say too much where they stand in for the fold-in table.
 """
 
 from __future__ import annotations
@@ -26,14 +27,21 @@ def choose_term(
     if logs == 0.0 or len(users) < 2:
         return None
     unit = score_spread(vectors, made, users) / logs
-    plain = folded_users(vectors, made, split, truth)["ndcg@20"]
+
+    def quality(term: ItemTerm | None) -> np.ndarray:
+        return folded_users(vectors, with_term(made, term), split, truth)["ndcg@20"]
+
+    plain = quality(None)
     best, chosen = plain, None
-    for share in SHARES:
-        term = ItemTerm(share * unit)
-        found = folded_users(vectors, with_term(made, term), split, truth)["ndcg@20"]
-        if found.mean() <= best.mean():
-            break  # more of it was never better either
-        best, chosen = found, term
+    for sign in (1, -1):
+        last = plain
+        for share in SHARES:
+            term = ItemTerm(sign * share * unit)
+            found = quality(term)
+            if found.mean() <= last.mean():
+                break  # more of it was never better either
+            last = found
+            best, chosen = (found, term) if found.mean() > best.mean() else (best, chosen)
     return chosen if chosen is not None and paired(best, plain).low > 0 else None
 
 
