@@ -61,7 +61,7 @@ def export(
     term: Annotated[
         bool,
         typer.Option(
-            "--term/--no-term", help="Prefer popular items, or rare ones, as much as does best on validation."
+            "--term/--no-term", help="Prefer popular or rare items, as much as does best on validation."
         ),
     ] = True,
     titles: Annotated[
