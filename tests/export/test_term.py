@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from sparserec import device
-from sparserec.classics import Together
 from sparserec.data import read_source
+from sparserec.encodings import Chosen, EncodedLists, EncodedVectors, Encoding, Material
 from sparserec.export import ExportOptions, choose, export_run
 from sparserec.export.term import choose_term, with_term
+from sparserec.recommenders import Vectors
+from sparserec.runs import Trained, open_run
 from sparserec.runs.train import train_run
-from sparserec.runs.trained import Trained, open_run
-from sparserec.training.config import RunConfig
-from sparserec.training.recipe import Recipe
-from sparserec.vectors import Encoding, ListsOfLog, Neighbours, encode, folded_users, make_vectors
+from sparserec.training.config import Recipe, RunConfig
+from sparserec.vectors import folded_users, make_vectors
 
 GAPS = Encoding(4, 8, "shared", "gaps")
 
@@ -38,6 +38,11 @@ def fashion(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     folder = tmp_path_factory.mktemp("runs") / "fashion"
     train_run(config, folder, source=read_source(pairs))
     return open_run(folder)
+
+
+def tables(run: Trained, vectors: Vectors, encoding: Encoding) -> EncodedVectors | EncodedLists:
+    material = Material(vectors, run.split.train, Chosen(run.split, True), 1)
+    return encoding.of.encode(encoding, material, None)
 
 
 def test_the_term_of_a_file_is_what_was_measured(fashion: Trained, tmp_path: Path) -> None:
@@ -77,7 +82,7 @@ def test_terms_are_chosen_only_where_they_are_surely_better(fashion: Trained) ->
     """Where all items have as many users, there is none."""
     vectors = make_vectors(fashion.recommender, fashion.graph, fashion.table)
     split, truth = fashion.split, fashion.split.valid
-    made = encode(vectors, GAPS)
+    made = tables(fashion, vectors, GAPS)
     term = choose_term(vectors, made, split, truth)
     assert term is not None
     scores = [
@@ -93,7 +98,7 @@ def test_rare_items_may_be_preferred_too(fashion: Trained) -> None:
     vectors = make_vectors(fashion.recommender, fashion.graph, fashion.table)
     split, counts = fashion.split, fashion.split.train.item_counts()
     rare = split.valid.select(counts[split.valid.items] < np.median(counts))
-    term = choose_term(vectors, encode(vectors, GAPS), split, rare)
+    term = choose_term(vectors, tables(fashion, vectors, GAPS), split, rare)
     assert term is not None and term.weight < 0
 
 
@@ -101,10 +106,8 @@ def test_lists_have_terms_too(fashion: Trained) -> None:
     """Co-occurrence lists and neighbours: items in no list are then ranked by how many people chose them."""
     vectors = make_vectors(fashion.recommender, fashion.graph, fashion.table)
     split, truth = fashion.split, fashion.split.valid
-    for made in (
-        ListsOfLog(split.train, Together(steps=0)).encode(2, 4),
-        Neighbours(vectors, 4).encode(4, 4),
-    ):
+    for kind in ("together", "neighbours"):
+        made = tables(fashion, vectors, Encoding(4, 4, "shared", kind))
         term = choose_term(vectors, made, split, truth)
         assert term is not None
         plain, better = (

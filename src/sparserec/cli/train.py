@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from sparserec.runs import Input
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(train)
-
-
 @options.with_settings
 def train(
     context: typer.Context,

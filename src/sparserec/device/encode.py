@@ -13,9 +13,9 @@ from .gap_classes import encode_classes
 from .gaps import MOST_ENTRIES, encode_gaps
 from .graph import smallest_counts
 from .levels import MOST_LEVELS, level_tensors, nearest_levels, ratio_levels
-from .product import AnyTable, read_any_table
 from .room import endless
 from .table import Table
+from .tables import AnyTable, read_any_table
 
 POSITIONS = ("gaps", "gap classes", "prefix", "all")
 SHARE_TO_SAVE, BYTES_TO_SAVE = 0.02, 256

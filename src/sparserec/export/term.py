@@ -10,8 +10,10 @@ import numpy as np
 
 from sparserec.data import Interactions, Split
 from sparserec.device import ItemTerm
+from sparserec.encodings import EncodedLists, EncodedVectors
 from sparserec.evaluation import paired
-from sparserec.vectors import EncodedLists, EncodedVectors, Vectors, folded_users, score_spread
+from sparserec.recommenders import Vectors
+from sparserec.vectors import folded_users, score_spread
 
 SHARES = (0.05, 0.1, 0.2, 0.4, 0.8)
 """How far the terms of the items are apart, in standard deviations, as a share of how far their scores are."""

@@ -20,9 +20,8 @@ from dataclasses import replace
 
 from pydantic import Field
 
-from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
+from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult, StepInfo
 from sparserec.methods.pep import PEPSettings, margin_support, search_table, spread
-from sparserec.methods.plain import MethodDefaults
 from sparserec.table import (
     ComposedTable,
     InitialValues,

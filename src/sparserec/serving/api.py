@@ -77,7 +77,9 @@ def fit(
 
     reading = _reading(settings)
     recipe = settings.pop("recipe", {})
-    recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
+    recipe = {"preset": recipe} if isinstance(recipe, str) else recipe
+    if epochs is not None and isinstance(recipe, dict):  # anything else is refused below
+        recipe = {**recipe, "epochs": epochs}
     chosen = {"dim": dim, "density": density}
     values = {
         "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__,
@@ -85,7 +87,7 @@ def fit(
         "method": method,
         "seed": seed,
         "final": final,
-        "recipe": recipe if epochs is None else {**recipe, "epochs": epochs},
+        "recipe": recipe,
         **{name: value for name, value in chosen.items() if value is not None},
         **({"read": reading} if reading else {}),
         **settings,
