@@ -103,10 +103,10 @@ def test_rare_items_may_be_preferred_too(fashion: Trained) -> None:
 
 
 def test_lists_have_terms_too(fashion: Trained) -> None:
-    """Co-occurrence lists and neighbours: items in no list are then ranked by how many people chose them."""
+    """Items in no list are then ranked by how many people chose them."""
     vectors = make_vectors(fashion.recommender, fashion.graph, fashion.table)
     split, truth = fashion.split, fashion.split.valid
-    for kind in ("together", "neighbours"):
+    for kind in ("neighbours",):
         made = tables(fashion, vectors, Encoding(4, 4, "shared", kind))
         term = choose_term(vectors, made, split, truth)
         assert term is not None
