@@ -9,6 +9,7 @@ file, not on what it learnt. A question is a top 20 for a history of 30 items, e
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import shutil
 import statistics
@@ -22,6 +23,7 @@ import numpy as np
 
 from sparserec.device import (
     FoldInWeights,
+    ItemTerm,
     ModelParts,
     encode_codes,
     encode_rows,
@@ -33,6 +35,9 @@ from sparserec.device.codecs import SparseRows
 
 ROOT = Path(__file__).resolve().parents[1]
 ITEMS, USERS, EDGES, DIM, HISTORY, TOP = 40_981, 29_858, 810_128, 128, 30, 20
+HEAD = """\
+| file | MB | C: kB beside it | C: ms to open | C: query ms | JavaScript (times C) | numpy (times C) |
+|---|---|---|---|---|---|---|"""
 NODE = """
   import { loadFile } from '%s'
   import { readFileSync } from 'node:fs'
@@ -79,8 +84,16 @@ def models() -> Iterator[tuple[str, ModelParts]]:
     yield "dense, 4 bits", ModelParts("items", score=encode_rows(dense, 4, "all"), **common)
     code, book = random.integers(0, 256, (ITEMS, 16)), random.normal(size=(16, 256, DIM // 16))
     yield "16 bytes of product codes", ModelParts("items", score=encode_codes(code, book), **common)
-    lists = encode_rows(sparse(random, ITEMS, ITEMS, 20), 4)
+    near = sparse(random, ITEMS, ITEMS, 20)
+    lists = encode_rows(near, 4)
     yield "lists of 20 neighbours, 4 bits", ModelParts("neighbours", lists=lists, **common)
+    lists = encode_rows(near, 4, "gap classes")
+    yield "the same, gaps in classes (1.2)", ModelParts("neighbours", lists=lists, **common)
+    termed = encode_rows(rows, 4, "gap classes")
+    yield (
+        "16 of 128 entries, gaps in classes, 4 bits, terms (1.2)",
+        ModelParts("items", score=termed, term=ItemTerm(0.3), **common),
+    )
     pairs = np.unique(random.integers(0, USERS * ITEMS, EDGES))
     layer0 = encode_table(sparse(random, USERS + ITEMS, DIM, 16), 8, "byte-index")
     edges = (pairs // ITEMS, pairs % ITEMS)
@@ -88,6 +101,23 @@ def models() -> Iterator[tuple[str, ModelParts]]:
         "full, 16 of 128 entries, 8 bits",
         ModelParts("full", "lightgcn", np.full(4, 0.25), layer0=layer0, edges=edges, users=USERS),
     )
+
+
+def reader_sizes(folder: Path) -> str:
+    """How large each reader is: C as machine code and constants, the others as their sources, compressed."""
+    code = folder / "srec.o"
+    flags = ["-Os", "-std=c99", "-ffp-contract=off", "-fno-asynchronous-unwind-tables"]
+    subprocess.run(["cc", *flags, "-c", ROOT / "c" / "srec.c", "-o", code], check=True)
+    lines = subprocess.run(["size", code], capture_output=True, text=True, check=True).stdout.splitlines()
+    sources = {
+        "JavaScript": sorted((ROOT / "js" / "src").glob("*.js")),
+        "Python": sorted((ROOT / "src" / "sparserec" / "device").glob("*.py")),
+    }
+    parts = [f"C {int(lines[1].split()[0]):,} bytes of machine code and constants (-Os)"]
+    for name, files in sources.items():
+        packed = gzip.compress(b"".join(path.read_bytes() for path in files), 9)
+        parts.append(f"{name} {len(packed):,} bytes of sources with comments, compressed")
+    return "Readers: " + "; ".join(parts) + "."
 
 
 def c_times(program: Path, path: Path) -> dict[str, float]:
@@ -139,16 +169,14 @@ def main() -> None:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--rounds", type=int, default=30)
     options = parser.parse_args()
-    print(
-        "| file | MB | C: kB beside it | C: ms to open | C: query ms | JavaScript (times C) | numpy (times C) |"
-    )
-    print("|---|---|---|---|---|---|---|", flush=True)
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "srec"
         flags = ["-O2", "-std=c99", "-ffp-contract=off"]
         subprocess.run(
             ["cc", *flags, ROOT / "c" / "main.c", ROOT / "c" / "srec.c", "-lm", "-o", program], check=True
         )
+        print(reader_sizes(Path(folder)), end="\n\n")
+        print(HEAD, flush=True)
         for path in options.files:
             print(measure(path.name, path, program, options.rounds), flush=True)
         for name, parts in () if options.files else models():

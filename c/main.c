@@ -225,9 +225,11 @@ static void explain(program *run) {
     srec_question asked = question_of(run);
     srec_scored *out = claim(asked.history_size * sizeof *out);
     size_t found;
-    double score;
+    double score, term = srec_term(run->model, asked_item(run));
     check(run, srec_explain(run->model, &asked, asked_item(run), out, &found, &score), "explain");
-    printf("%.17g\n", score);
+    printf("%.17g", score);
+    if (found && term != 0.0) printf("\t%.17g", term);
+    putchar('\n');
     print_scored(run, out, found);
     free(out);
 }

@@ -36,10 +36,13 @@ enum {
     BLOCK_ROWS = 4096, /* rows whose weighted sum is exact */
     GRAPH_CLASSES = 16,
     GAP_WIDEST = 24,
+    CLASSES_MOST = 24, /* of gaps: wider ones are beyond any column */
+    CODE_MOST = 8,     /* bits of the code of a class */
     WEIGHTS_MOST = 65,
     FOLDS_MOST = 64,
     GOLDEN_MOST = 64,
     ROW_BYTES = 12, /* counted of each row in memory */
+    LEVEL_BYTES = 1,
     CLASS_BYTES = 8,
     CHUNK = 1024, /* columns of a block sum that are made at once */
     PIECE = 256,  /* entries of a row that are unpacked at once */
@@ -49,6 +52,7 @@ enum {
 
 #define SAFE_INTEGER 9007199254740991.0
 #define LARGEST_WEIGHT 1e6
+#define LARGEST_TERM 1e6
 #define GOLDEN_TOLERANCE 1e-6
 
 /* ---- Bytes ---- */
@@ -57,7 +61,10 @@ static uint32_t u16_at(const uint8_t *at) { return (uint32_t)at[0] | (uint32_t)a
 
 static uint32_t u32_at(const uint8_t *at) { return u16_at(at) | u16_at(at + 2) << 16; }
 
-static uint64_t u64_at(const uint8_t *at) { return u32_at(at) | (uint64_t)u32_at(at + 4) << 32; }
+static uint64_t u64_at(const uint8_t *at) {
+    return (uint64_t)at[0] | (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)at[3] << 24 | (uint64_t)at[4] << 32 |
+           (uint64_t)at[5] << 40 | (uint64_t)at[6] << 48 | (uint64_t)at[7] << 56; /* one instruction, where compilers see it */
+}
 
 static double double_of(uint64_t bits) {
     double value;
@@ -98,7 +105,11 @@ static unsigned low_zeros(uint32_t value) {
 }
 
 static unsigned low_zeros64(uint64_t value) {
+#ifdef __GNUC__
+    return (unsigned)__builtin_ctzll(value);
+#else
     return (uint32_t)value ? low_zeros((uint32_t)value) : 32 + low_zeros((uint32_t)(value >> 32));
+#endif
 }
 
 /* Smallest b with 2^b >= count. */
@@ -144,26 +155,35 @@ typedef struct {
 static uint32_t rotated(uint32_t value, unsigned by) { return value >> by | value << (32 - by); }
 
 static void sha256_block(uint32_t *state, const uint8_t *block) {
-    uint32_t w[64], s[8];
+    uint32_t w[64], a = state[0], b = state[1], c = state[2], d = state[3], e = state[4], f = state[5], g = state[6], h = state[7];
     unsigned j;
     for (j = 0; j < 16; j++, block += 4) {
         w[j] = (uint32_t)block[0] << 24 | (uint32_t)block[1] << 16 | (uint32_t)block[2] << 8 | block[3];
     }
     for (; j < 64; j++) {
-        uint32_t a = w[j - 15], b = w[j - 2];
-        w[j] = w[j - 16] + (rotated(a, 7) ^ rotated(a, 18) ^ a >> 3) + w[j - 7] + (rotated(b, 17) ^ rotated(b, 19) ^ b >> 10);
+        uint32_t one = w[j - 15], two = w[j - 2];
+        w[j] = w[j - 16] + (rotated(one, 7) ^ rotated(one, 18) ^ one >> 3) + w[j - 7] + (rotated(two, 17) ^ rotated(two, 19) ^ two >> 10);
     }
-    memcpy(s, state, sizeof s);
     for (j = 0; j < 64; j++) {
-        uint32_t one = s[7] + (rotated(s[4], 6) ^ rotated(s[4], 11) ^ rotated(s[4], 25)) +
-                       ((s[4] & s[5]) ^ (~s[4] & s[6])) + ROUND[j] + w[j];
-        uint32_t two = (rotated(s[0], 2) ^ rotated(s[0], 13) ^ rotated(s[0], 22)) +
-                       ((s[0] & s[1]) ^ (s[0] & s[2]) ^ (s[1] & s[2]));
-        memmove(s + 1, s, 7 * sizeof *s);
-        s[4] += one;
-        s[0] = one + two;
+        uint32_t one = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + ((e & f) ^ (~e & g)) + ROUND[j] + w[j];
+        uint32_t two = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+        h = g;
+        g = f;
+        f = e;
+        e = d + one;
+        d = c;
+        c = b;
+        b = a;
+        a = one + two;
     }
-    for (j = 0; j < 8; j++) state[j] += s[j];
+    state[0] += a;
+    state[1] += b;
+    state[2] += c;
+    state[3] += d;
+    state[4] += e;
+    state[5] += f;
+    state[6] += g;
+    state[7] += h;
 }
 
 static void sha256_add(sha256 *hash, const uint8_t *bytes, size_t length) {
@@ -655,11 +675,13 @@ typedef struct {
     uint32_t width;      /* bytes of a row of the mask, or of a column */
     view count;          /* entries of each row, or of all, or the values they take */
     levels count_level;
-    const uint8_t *high, *low; /* streams of gaps */
+    const uint8_t *high, *low; /* streams of gaps; of gaps in classes their codes and the bits behind them */
+    const uint8_t *end;        /* of the file */
+    uint8_t *class_of;         /* of gaps in classes: what a byte begins with, after that the lengths of the codes */
     uint32_t rounds;           /* most entries of a row of gaps */
     unsigned shift;            /* marks stand at every 2^shift rows */
     uint32_t *mark;            /* entries before that row */
-    uint32_t *gap_mark;        /* for each round there the bits of both streams before it */
+    uint32_t *gap_mark;        /* the bits of both streams before it, for each round unless gaps are in classes */
 } rows;
 
 /* A table: rows, or product codes whose codebooks are rows. */
@@ -722,8 +744,8 @@ struct srec_model {
     uint32_t weight_count;
     table *tables; /* score, layer0 or lists, then fold.0 .. */
     uint32_t table_count;
-    view degree, fold_weight, vector, seen, popularity, norm;
-    levels degree_level, weight_level;
+    view degree, fold_weight, term, vector, seen, popularity, norm;
+    levels degree_level, weight_level, term_level;
     uint32_t *item_degree; /* in full: counted */
     graph graph;
     texts titles, tag_names;
@@ -1158,18 +1180,19 @@ static const char *read_profile(cursor metadata, profile *found) {
 /* ---- Room to work in ---- */
 
 /* Marks take so much of a row on average, shared among the tables; little where the scores take eight bytes already. */
+enum { CLASS_ROOM = (1 << CODE_MOST) + CLASSES_MOST };
 enum { MARK_BYTES = 3, MARK_SHIFT_LEAST = 4, MARK_SHIFT_MOST = 12, MARK_ROOM = 1 << 14 };
 
-/* Bytes of one mark: the entries before a row and, of gaps, for each round the bits before it in two streams. */
-static uint32_t mark_bytes(uint32_t rounds) { return 4 + 8 * rounds; }
+/* Bytes of one mark: the entries before a row and, of gaps, for each round or once the bits before it in two streams. */
+static uint32_t mark_bytes(uint32_t places) { return 4 + 8 * places; }
 
 static uint32_t mark_count(uint32_t count, unsigned shift) { return ((count - 1) >> shift) + 1; }
 
 /* How far apart the marks of one of some tables are: the closer, the faster a row is found. 0 tables: lists of neighbours. */
-static unsigned mark_shift(uint32_t count, uint32_t rounds, uint32_t tables) {
+static unsigned mark_shift(uint32_t count, uint32_t places, uint32_t tables) {
     uint64_t most = tables ? (uint64_t)MARK_BYTES * count / tables : count / 4 + MARK_ROOM;
     unsigned shift = MARK_SHIFT_LEAST;
-    while (shift < MARK_SHIFT_MOST && 1u << shift < count && (uint64_t)mark_count(count, shift) * mark_bytes(rounds) > most) shift++;
+    while (shift < MARK_SHIFT_MOST && 1u << shift < count && (uint64_t)mark_count(count, shift) * mark_bytes(places) > most) shift++;
     return shift;
 }
 
@@ -1216,21 +1239,30 @@ static int glimpse(const srec_model *model, const char *name, const char *part, 
 }
 
 static void plan_rows(const srec_model *model, const char *name, uint64_t count, uint32_t tables, plan *total) {
+    char room[NAME_ROOM];
+    cursor ignored;
     view counts;
-    uint32_t rounds = 0, j, block;
+    uint32_t rounds = 0, places = 0, j, block;
     unsigned shift;
+    int gaps = 0;
     if (ROW_BYTES * count > memory_most(model) || !count) return; /* refused anyway */
     if (glimpse(model, name, ".code.value", ONE_OF(I8), &counts) && glimpse(model, name, ".count.value", COUNTS, &counts)) {
         for (j = 0; j < counts.count && j < LEVELS_MOST; j++) {
             if (count_at(&counts, j) > rounds) rounds = count_at(&counts, j);
         }
         if (rounds > ROW_MOST) rounds = ROW_MOST;
+        places = rounds;
+        gaps = 1;
+        if (find_member(model->header, joined(room, name, ".gap.length"), &ignored)) {
+            places = rounds > 0;
+            total->marks += padded(CLASS_ROOM);
+        }
         if ((count + 1) / 2 > total->work) total->work = (count + 1) / 2; /* a 32-bit number a row, when opened */
     }
-    shift = mark_shift((uint32_t)count, rounds, tables);
+    shift = mark_shift((uint32_t)count, places, tables);
     total->marks += padded((uint64_t)mark_count((uint32_t)count, shift) * 4) +
-                    padded((uint64_t)mark_count((uint32_t)count, shift) * 8 * rounds);
-    block = rounds ? 1u << shift : 0;
+                    padded((uint64_t)mark_count((uint32_t)count, shift) * 8 * places);
+    block = gaps ? 1u << shift : 0;
     if (block > total->block) total->block = block;
     if (tables && block > total->tile) total->tile = block;
     if (rounds > total->rounds) total->rounds = rounds;
@@ -1406,11 +1438,14 @@ static uint64_t count_entries(rows *of) {
     return total;
 }
 
-static srec_code reserve_marks(srec_model *model, rows *of, uint32_t tables) {
-    of->shift = mark_shift(of->rows, of->rounds, tables);
+static srec_code reserve_marks(srec_model *model, rows *of, uint32_t tables, int classes) {
+    uint32_t places = classes && of->rounds ? 1 : of->rounds;
+    of->shift = mark_shift(of->rows, places, tables);
     of->mark = reserve(&model->arena, mark_count(of->rows, of->shift), 4);
-    of->gap_mark = reserve(&model->arena, (uint64_t)mark_count(of->rows, of->shift) * of->rounds, 8);
-    return of->mark && of->gap_mark ? SREC_OK : fail(model, SREC_ARENA_TOO_SMALL, "arena");
+    of->gap_mark = reserve(&model->arena, (uint64_t)mark_count(of->rows, of->shift) * places, 8);
+    if (classes) of->class_of = reserve(&model->arena, CLASS_ROOM, 1);
+    if (of->mark && of->gap_mark && (!classes || of->class_of)) return SREC_OK;
+    return fail(model, SREC_ARENA_TOO_SMALL, "arena");
 }
 
 static srec_code check_padding(srec_model *model, const char *name, const uint8_t *bits, uint64_t count, uint32_t used) {
@@ -1516,7 +1551,7 @@ static srec_code read_wide_rows(srec_model *model, const char *name, uint32_t ta
     TRY(get(model, name, ".scale", ONE_OF(F16) | ONE_OF(F32), of->rows, &of->scale.value));
     of->codes = of->code.type == I8 ? CODES_BYTES : CODES_HALVES;
     of->positions = masked ? MASK : indexed ? INDEX : ALL_COLUMNS;
-    TRY(reserve_marks(model, of, tables));
+    TRY(reserve_marks(model, of, tables, 0));
     TRY(masked ? read_mask(model, name, of) : indexed ? read_index(model, name, of) : read_dense(model, name, of));
     return check_codes(model, name, of, count_entries(of));
 }
@@ -1546,12 +1581,10 @@ static srec_code read_sizes(srec_model *model, const char *name, uint32_t most, 
 }
 
 /* Low bits of a gap where so many columns and entries are left: log2 of 3/4 of their ratio, rounded down. */
-static unsigned gap_width(uint32_t columns, uint32_t entries) {
+static inline unsigned gap_width(uint32_t columns, uint32_t entries) {
     uint32_t top = 3 * columns, bottom = 4 * entries;
-    unsigned one = bit_length(top), other = bit_length(bottom), width;
-    if (one < other) return 0;
-    width = one - other;
-    return width && bottom << width > top ? width - 1 : width;
+    unsigned one = bit_length(top), other = bit_length(bottom), width = one > other ? one - other : 0;
+    return width - ((width > 0) & (bottom << width > top)); /* no branch: nobody could foresee it */
 }
 
 /* Up to 24 bits of a stream that has at least so many. */
@@ -1575,14 +1608,29 @@ static uint32_t next_one(const uint8_t *stream, uint32_t bit) {
 
 typedef struct {
     uint32_t high, low; /* bits read of both streams */
+    uint64_t ones;      /* what comes next of the first, as far as it was looked at */
 } gap_place;
 
-static uint64_t read_gap(const rows *of, gap_place *place, unsigned width) {
-    uint32_t one = next_one(of->high, place->high);
-    uint64_t gap = ((uint64_t)(one - place->high) << width) + stream_bits(of->low, place->low, width);
-    place->high = one + 1;
+/* At least 57 bits of a stream from a bit on; what is behind its end may be anything, behind that of the file it is 0. */
+static inline uint64_t peek(const rows *of, const uint8_t *stream, uint32_t bit) {
+    const uint8_t *at = stream + (bit >> 3);
+    return (of->end - at >= 8 ? u64_at(at) : word_at(at, (size_t)(of->end - at))) >> (bit & 7);
+}
+
+static inline uint64_t read_gap(const rows *of, gap_place *place, unsigned width) {
+    uint64_t gap = peek(of, of->low, place->low) & ((1u << width) - 1);
+    uint32_t quotient;
     place->low += width;
-    return gap;
+    if (place->ones) {
+        quotient = low_zeros64(place->ones);
+        place->ones = place->ones >> quotient >> 1;
+        place->high += quotient + 1;
+    } else {
+        quotient = next_one(of->high, place->high) - place->high;
+        place->high += quotient + 1;
+        place->ones = of->high + (place->high >> 3) < of->end ? peek(of, of->high, place->high) : 0;
+    }
+    return gap + ((uint64_t)quotient << width);
 }
 
 enum { GAPS_SHORT = 1, GAPS_FAR = 2 };
@@ -1623,7 +1671,7 @@ static int check_round(const rows *of, uint32_t round, uint64_t low_bits, gap_pl
 static srec_code read_gaps(srec_model *model, const char *name, rows *of, uint64_t entries) {
     char room[NAME_ROOM];
     view high, low;
-    gap_place place = {0, 0};
+    gap_place place = {0, 0, 0};
     uint32_t *next = (uint32_t *)model->work, round;
     int more = 1;
     TRY(get(model, name, ".gap.high", ONE_OF(U8), ANY, &high));
@@ -1646,10 +1694,99 @@ static srec_code read_gaps(srec_model *model, const char *name, rows *of, uint64
     return SREC_OK;
 }
 
+/* The class of the next gap in classes, which is how many bits of it follow. */
+static unsigned next_class(const rows *of, gap_place *place) {
+    unsigned width = of->class_of[peek(of, of->high, place->high) & 255];
+    place->high += of->class_of[(1 << CODE_MOST) + width];
+    return width;
+}
+
+/* A gap and the entry behind it: so many columns. */
+static uint32_t next_step(const rows *of, gap_place *place) {
+    unsigned width = next_class(of, place);
+    uint32_t step = (1u << width) + (uint32_t)(peek(of, of->low, place->low) & ((1u << width) - 1));
+    place->low += width;
+    return step;
+}
+
+/* Codes are canonical: shorter ones first, of one length by class, the first bit lowest. */
+static int set_classes(rows *of, const view *lengths) {
+    uint32_t code = 0, end, length, j, bit;
+    memcpy(of->class_of + (1 << CODE_MOST), lengths->at, lengths->count);
+    for (length = 1; length <= CODE_MOST; length++) {
+        for (j = 0; j < lengths->count; j++) {
+            if (lengths->at[j] > CODE_MOST) return 0;
+            if (lengths->at[j] != length) continue;
+            end = code + (1u << (CODE_MOST - length));
+            for (; code < end && code < 1 << CODE_MOST; code++) {
+                uint32_t byte = 0;
+                for (bit = 0; bit < CODE_MOST; bit++) byte |= (code >> bit & 1) << (CODE_MOST - 1 - bit);
+                of->class_of[byte] = (uint8_t)j;
+            }
+            if (code < end) return 0;
+        }
+    }
+    return code == 1 << CODE_MOST;
+}
+
+static srec_code check_stream(srec_model *model, const char *name, const view *stream, uint64_t bits) {
+    if (stream->count != (bits + 7) / 8) return fail(model, SREC_WRONG_COUNT, name);
+    if (bits % 8 && stream->at[stream->count - 1] >> bits % 8) return fail(model, SREC_NONZERO_PADDING, name);
+    return SREC_OK;
+}
+
+/* Sets the marks; bits beyond the end of the codes are read as zeros. */
+static srec_code check_classes(srec_model *model, const char *name, rows *of, const view *codes, const view *extra) {
+    char room[NAME_ROOM];
+    gap_place place = {0, 0, 0};
+    uint64_t low = 0;
+    uint32_t row, count, spacing = 1u << of->shift;
+    joined(room, name, ".gap.class");
+    for (row = 0; row < of->rows; row++) {
+        if (of->rounds && row % spacing == 0) {
+            of->gap_mark[2 * (size_t)(row >> of->shift)] = place.high;
+            of->gap_mark[2 * (size_t)(row >> of->shift) + 1] = (uint32_t)low;
+        }
+        for (count = row_count(of, row); count; count--) {
+            if (place.high >> 3 >= codes->count) return fail(model, SREC_WRONG_COUNT, room);
+            low += next_class(of, &place);
+        }
+    }
+    TRY(check_stream(model, room, codes, place.high));
+    return check_stream(model, joined(room, name, ".gap.extra"), extra, low);
+}
+
+/* Gaps in classes, since 1.2. */
+static srec_code read_classes(srec_model *model, const char *name, rows *of) {
+    char room[NAME_ROOM];
+    view lengths, codes, extra;
+    gap_place place = {0, 0, 0};
+    uint32_t row, count;
+    if (has(model, name, ".gap.high") || has(model, name, ".gap.low")) return fail(model, SREC_AMBIGUOUS_ENCODING, name);
+    TRY(get(model, name, ".gap.length", ONE_OF(U8), ANY, &lengths));
+    joined(room, name, ".gap.length");
+    if (lengths.count < 1 || lengths.count > CLASSES_MOST) return fail(model, SREC_WRONG_TENSOR, room);
+    if (!set_classes(of, &lengths)) return fail(model, SREC_BAD_CODE, room);
+    TRY(get(model, name, ".gap.class", ONE_OF(U8), ANY, &codes));
+    TRY(get(model, name, ".gap.extra", ONE_OF(U8), ANY, &extra));
+    of->high = codes.at;
+    of->low = extra.at;
+    TRY(check_classes(model, name, of, &codes, &extra));
+    for (row = 0; row < of->rows; row++) {
+        uint32_t next = 0;
+        for (count = row_count(of, row); count; count--) {
+            next += next_step(of, &place);
+            if (next > of->dim) return fail(model, SREC_INDEX_OUT_OF_RANGE, joined(room, name, ".gap.extra"));
+        }
+    }
+    return SREC_OK;
+}
+
 /* Section 4.2: rows of few-bit codes. */
 static srec_code read_narrow_rows(srec_model *model, const char *name, uint32_t tables, rows *of) {
     char room[NAME_ROOM];
     int gaps = has(model, name, ".count.value"), prefix = has(model, name, ".size.value");
+    int classes = gaps && has(model, name, ".gap.length");
     uint64_t entries;
     TRY(count_memory(model, of->rows, ROW_BYTES, name));
     if (has(model, name, ".code") || (gaps && prefix)) return fail(model, SREC_AMBIGUOUS_ENCODING, name);
@@ -1660,10 +1797,10 @@ static srec_code read_narrow_rows(srec_model *model, const char *name, uint32_t 
     of->positions = gaps ? GAPS : prefix ? PREFIX : ALL_COLUMNS;
     if (gaps) TRY(read_sizes(model, joined(room, name, ".count"), of->dim < ROW_MOST ? of->dim : ROW_MOST, of));
     if (prefix) TRY(read_sizes(model, joined(room, name, ".size"), of->dim, of));
-    TRY(reserve_marks(model, of, tables));
+    TRY(reserve_marks(model, of, tables, classes));
     entries = count_entries(of);
     TRY(count_memory(model, entries, 1 + (gaps || prefix ? column_bytes(of->dim) : 0), name));
-    if (gaps) TRY(read_gaps(model, name, of, entries));
+    if (gaps) TRY(classes ? read_classes(model, name, of) : read_gaps(model, name, of, entries));
     return read_levels(model, joined(room, name, ".code"), entries, of->code.count, &of->code_level);
 }
 
@@ -1671,6 +1808,7 @@ static srec_code read_rows(srec_model *model, const char *name, uint32_t count, 
     memset(of, 0, sizeof *of);
     of->rows = count;
     of->dim = dim;
+    of->end = model->file + model->size;
     return has(model, name, ".code.value") ? read_narrow_rows(model, name, tables, of) : read_wide_rows(model, name, tables, of);
 }
 
@@ -1909,7 +2047,9 @@ static srec_code read_ids(srec_model *model, const char *name, int kind, uint32_
 static srec_code read_coefficients(srec_model *model) {
     view stored;
     uint32_t j;
-    TRY(get(model, "filter", ".weight", ONE_OF(F64), ANY, &stored));
+    int termed = has(model, "item.term", ".value");
+    if (termed && has(model, "filter", ".weight")) return fail(model, SREC_AMBIGUOUS_ENCODING, "filter.weight");
+    TRY(get(model, "filter", termed ? ".coefficient" : ".weight", ONE_OF(F64), ANY, &stored));
     if (stored.count < 1 || stored.count > WEIGHTS_MOST) return fail(model, SREC_BAD_COEFFICIENTS, "filter.weight");
     model->weight_count = stored.count;
     for (j = 0; j < stored.count; j++) {
@@ -1968,6 +2108,7 @@ static srec_code read_scorer(srec_model *model) {
     if (about->mode == SREC_NEIGHBOURS) {
         model->tables->count = about->items;
         model->tables->row.rows = model->tables->row.dim = about->items;
+        model->tables->row.end = model->file + model->size;
         TRY(read_narrow_rows(model, "lists", 0, &model->tables->row));
         return read_weights(model);
     }
@@ -1977,6 +2118,23 @@ static srec_code read_scorer(srec_model *model) {
     }
     TRY(read_weights(model));
     return read_vector(model);
+}
+
+/* What is added to the scores of the items, since 1.2. */
+static srec_code read_terms(srec_model *model) {
+    uint32_t items = model->profile.items, j;
+    if (!has(model, "item.term", ".value")) return SREC_OK;
+    TRY(read_values(model, "item.term", ONE_OF(F32), 1, &model->term));
+    for (j = 0; j < model->term.count; j++) {
+        if (!(fabs(real_at(&model->term, j)) <= LARGEST_TERM)) return fail(model, SREC_BAD_TERM, "item.term.value");
+    }
+    if (!model->profile.weighted || has(model, "item.term", ".level")) {
+        TRY(count_memory(model, items, LEVEL_BYTES, "item.term.level"));
+        return read_levels(model, "item.term", items, model->term.count, &model->term_level);
+    }
+    if (model->term.count != model->degree.count) return fail(model, SREC_WRONG_COUNT, "item.term.value");
+    model->term_level = model->degree_level;
+    return SREC_OK;
 }
 
 static srec_code read_seen(srec_model *model) {
@@ -2119,6 +2277,7 @@ static srec_code read_model(srec_model *model, const plan *total) {
     TRY(check_row_count(model));
     if (!reserve_room(model, total)) return fail(model, SREC_ARENA_TOO_SMALL, "arena");
     TRY(read_scorer(model));
+    TRY(read_terms(model));
     TRY(read_seen(model));
     if (has(model, "item", ".popularity")) TRY(get(model, "item", ".popularity", COUNTS, about->items, &model->popularity));
     if (has(model, "item.title", ".offset") || has(model, "item.title", ".text")) {
@@ -2267,19 +2426,79 @@ typedef struct {
     uint32_t from, to;
 } gap_work;
 
+/* The same of gaps in classes, which lie row by row. */
+static void walk_classes(srec_model *model, const rows *of, uint32_t block, uint32_t last, const gap_work *work) {
+    uint32_t first = block << of->shift, row, *starts = model->starts;
+    gap_place place = {0, 0, 0};
+    if (of->rounds) {
+        place.high = of->gap_mark[2 * (size_t)block];
+        place.low = of->gap_mark[2 * (size_t)block + 1];
+    }
+    starts[0] = of->mark[block];
+    for (row = 0; row <= last; row++) {
+        uint32_t entry = starts[row], end = entry + row_count(of, first + row), next = 0;
+        double sum = 0.0;
+        starts[row + 1] = end;
+        if (work->wanted != ANY && row != work->wanted) {
+            for (; entry < end; entry++) place.low += next_class(of, &place);
+            continue;
+        }
+        for (; entry < end; entry++) {
+            uint32_t column = next + next_step(of, &place) - 1;
+            next = column + 1;
+            if (work->query) {
+                sum += code_at(of, entry) * work->query[column];
+            } else if (work->values) {
+                if (column >= work->from && column < work->to) work->total[column - work->from] += code_at(of, entry) * work->values[row];
+            } else {
+                model->columns[entry - starts[row]] = column;
+            }
+        }
+        if (work->query) model->sums[row] = sum;
+    }
+}
+
+/* Inner products of the rows of a block, whose starts are set: the loop that scores items, by itself because it is the one that waits. */
+static void dot_rounds(srec_model *model, const rows *of, uint32_t block, uint32_t last, const double *query) {
+    const uint32_t *mark = of->gap_mark + 2 * (size_t)block * of->rounds, *starts = model->starts;
+    const int8_t *codes = (const int8_t *)of->code.at;
+    const rows from = *of;
+    uint32_t round, row, *next = model->next;
+    double *sums = model->sums;
+    for (round = 0; round < from.rounds; round++, mark += 2) {
+        gap_place place = {0, 0, 0};
+        place.high = mark[0];
+        place.low = mark[1];
+        for (row = 0; row <= last; row++) {
+            uint32_t entry = starts[row] + round, column;
+            if (entry >= starts[row + 1]) continue;
+            column = next[row] + (uint32_t)read_gap(&from, &place, gap_width(from.dim - next[row], starts[row + 1] - entry));
+            next[row] = column + 1;
+            sums[row] += codes[level_at(&from.code_level, entry)] * query[column];
+        }
+    }
+}
+
 /*
  * Reads the gaps of a block round by round, as they lie in the file, up to the row wanted or to row `last` of the block.
  * Leaves the entries before each row in model->starts, and the sums in model->sums.
  */
 static void walk_gaps(srec_model *model, const rows *of, uint32_t block, uint32_t last, const gap_work *work) {
     uint32_t first = block << of->shift, round, row, *next = model->next, *starts = model->starts;
-    double *sums = model->sums;
     int more = 1;
+    if (of->class_of) {
+        walk_classes(model, of, block, last, work);
+        return;
+    }
     starts[0] = of->mark[block];
     for (row = 0; row <= last; row++) {
         starts[row + 1] = starts[row] + row_count(of, first + row);
         next[row] = 0;
-        if (work->query) sums[row] = 0.0;
+        if (work->query) model->sums[row] = 0.0;
+    }
+    if (work->query) {
+        dot_rounds(model, of, block, last, work->query);
+        return;
     }
     for (round = 0; more; round++) {
         const uint32_t *mark = of->gap_mark + 2 * ((size_t)block * of->rounds + round);
@@ -2288,15 +2507,14 @@ static void walk_gaps(srec_model *model, const rows *of, uint32_t block, uint32_
         if (round >= of->rounds || (work->wanted != ANY && starts[last] + round >= starts[last + 1])) return;
         place.high = mark[0];
         place.low = mark[1];
+        place.ones = 0;
         for (row = 0; row <= last; row++) {
             uint32_t entry = starts[row] + round, column;
             if (entry >= starts[row + 1]) continue;
             more = 1;
             column = next[row] + (uint32_t)read_gap(of, &place, gap_width(of->dim - next[row], starts[row + 1] - entry));
             next[row] = column + 1;
-            if (work->query) {
-                sums[row] += code_at(of, entry) * work->query[column];
-            } else if (work->values) {
+            if (work->values) {
                 if (column >= work->from && column < work->to) work->total[column - work->from] += code_at(of, entry) * work->values[row];
             } else if (row == work->wanted) {
                 model->columns[round] = column;
@@ -3058,13 +3276,18 @@ static const double *reach(srec_model *model, const double *coefficients, uint32
     return gather(model, coefficients, count);
 }
 
+/* The score of an item with its term. */
+static double termed(const srec_model *model, uint32_t item, double score) {
+    return model->term.at ? score + f32_at(model->term.at + 4 * (size_t)level_at(&model->term_level, item)) : score;
+}
+
 /* The best of the items that are set in `allowed`, by the vector of a user. */
 static void rank(srec_model *model, const uint8_t *allowed, top *best) {
     uint32_t items = model->profile.items, first, done, j;
     if (model->profile.mode == SREC_FULL || model->profile.mode == SREC_NEIGHBOURS) {
         const double *scores = model->profile.mode == SREC_FULL ? reach(model, model->weight, model->weight_count) : model->work;
         for (j = 0; j < items; j++) {
-            if (test_bit(allowed, j)) offer(best, j, scores[j]);
+            if (test_bit(allowed, j)) offer(best, j, termed(model, j, scores[j]));
         }
         return;
     }
@@ -3072,7 +3295,7 @@ static void rank(srec_model *model, const uint8_t *allowed, top *best) {
     for (first = 0; first < items; first += done) {
         done = table_dots(model, model->tables, first, items - first, 0);
         for (j = 0; j < done; j++) {
-            if (test_bit(allowed, first + j)) offer(best, first + j, model->sums[j]);
+            if (test_bit(allowed, first + j)) offer(best, first + j, termed(model, first + j, model->sums[j]));
         }
     }
 }
@@ -3355,6 +3578,7 @@ srec_code srec_explain(srec_model *model, const srec_question *asked, uint32_t i
         out[at].score = edge_weight(model, &past, liked, weight) * out[at].score;
         *score = *score + out[at].score;
     }
+    *score = termed(model, item, *score);
     *found = past.count;
     return SREC_OK;
 }
@@ -3534,6 +3758,10 @@ uint32_t srec_item_tag(const srec_model *model, uint32_t item, uint32_t place) {
         if (other == tag && !place--) return tag;
     }
     return SREC_NONE;
+}
+
+double srec_term(const srec_model *model, uint32_t item) {
+    return item < model->profile.items ? termed(model, item, 0.0) : 0.0;
 }
 
 uint32_t srec_popularity(const srec_model *model, uint32_t item) {

@@ -1,5 +1,5 @@
 /*
- * Reader of .srec files (docs/format.md, versions 1.0 and 1.1) in C99, with nothing beyond the C library.
+ * Reader of .srec files (docs/format.md, versions 1.0 to 1.2) in C99, with nothing beyond the C library.
  *
  * The file stays where the caller has it, in memory or mapped, and must not change while a model is open. Everything
  * else lives in an arena that the caller gives: ask srec_arena_size first. Nothing is allocated, there is no global
@@ -47,8 +47,10 @@ extern "C" {
     X(NONZERO_PADDING, "NonzeroPadding") \
     X(BAD_GRAPH, "BadGraph") \
     X(LEVEL_OUT_OF_RANGE, "LevelOutOfRange") \
+    X(BAD_CODE, "BadCode") \
     X(BAD_SLICES, "BadSlices") \
     X(BAD_WEIGHT, "BadWeight") \
+    X(BAD_TERM, "BadTerm") \
     X(BAD_VECTOR, "BadVector") \
     X(BAD_TEXT_OFFSETS, "BadTextOffsets") \
     X(BAD_TEXT, "BadText") \
@@ -137,7 +139,8 @@ srec_code srec_similar(srec_model *model, uint32_t item, srec_scored *out, size_
 
 /*
  * Why an item has its score for the history of a question: what each distinct item of weight other than 0 adds, in the
- * order of the history. `out` has room for history_size of them. None where the answer is popularity.
+ * order of the history. `out` has room for history_size of them. None where the answer is popularity. The score is their
+ * sum and, unless it is popularity, the item's srec_term.
  */
 srec_code srec_explain(srec_model *model, const srec_question *question, uint32_t item, srec_scored *out, size_t *found,
                        double *score);
@@ -154,6 +157,9 @@ srec_id srec_item_id(const srec_model *model, uint32_t item);
 srec_text srec_title(const srec_model *model, uint32_t item);
 srec_text srec_tag(const srec_model *model, uint32_t tag);
 uint32_t srec_popularity(const srec_model *model, uint32_t item);
+
+/* What an item has in its score whoever asks; 0 in files without such terms. */
+double srec_term(const srec_model *model, uint32_t item);
 
 /* Tag `place` of an item, each name once; SREC_NONE beyond the last. */
 uint32_t srec_item_tag(const srec_model *model, uint32_t item, uint32_t place);

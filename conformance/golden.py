@@ -185,7 +185,8 @@ def _answer(model: Model, call: str, args: dict[str, Any]) -> dict[str, Any]:
     if call == "explain":
         found = model.explain(**args)
         contributions = [[part.id, part.score] for part in found.contributions]
-        return {"call": call, "args": args, "contributions": contributions, "score": found.score}
+        term = {} if model.terms is None else {"term": found.term}
+        return {"call": call, "args": args, "contributions": contributions, "score": found.score} | term
     answer = model.recommend(**args) if call == "recommend" else model.similar(**args)
     found_items = [item.id for item in answer]
     result: dict[str, Any] = {

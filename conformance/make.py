@@ -11,6 +11,7 @@ from pathlib import Path
 
 from added import added_golden, added_malformed
 from golden import expected_results, golden_files, to_json
+from latest import latest_golden, latest_malformed
 from malformed import malformed_files
 from rules import rule_golden, rule_malformed
 
@@ -20,6 +21,7 @@ VERSIONS = {
         lambda: chain(added_golden(), rule_golden()),
         lambda: chain(added_malformed(), rule_malformed()),
     ),
+    "v1.2": (latest_golden, latest_malformed),
 }
 
 

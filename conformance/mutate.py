@@ -21,7 +21,7 @@ from files import Parts, Tensor, join, lay_out, reseal, take_apart
 
 from sparserec.device import DeviceError, loads
 
-FOLDERS = tuple(Path(__file__).parent / version / "golden" for version in ("v1", "v1.1"))
+FOLDERS = tuple(Path(__file__).parent / version / "golden" for version in ("v1", "v1.1", "v1.2"))
 SIZES = {"F64": 8, "I64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "U16": 2, "I8": 1, "U8": 1}
 ODD_VALUES: list[Any] = [
     0,
@@ -74,6 +74,9 @@ POSITION_TENSORS = (
     "size.value",
     "scale.value",
     "slices",
+    "gap.length",
+    "gap.high",
+    "gap.low",
 )
 RESEALED = 0.95
 QUERIES = 2  # golden queries kept in a parent
@@ -223,6 +226,49 @@ def shift_gaps(random: Random, parts: Parts, donor: Parts) -> None:
         tensor.shape = [len(tensor.data)]
 
 
+def change_lengths(random: Random, parts: Parts, donor: Parts) -> None:
+    """Another code for the classes of gaps: the same bits then mean other gaps, or it is no code.
+
+    Two lengths that change places leave it one, and so does a length that is split into two.
+    """
+    names = [name for name in parts.tensors if name.endswith(".gap.length")]
+    if not names:
+        return
+    tensor = parts.tensors[random.choice(names)]
+    lengths = list(tensor.data) or [0]
+    at, other = random.randrange(len(lengths)), random.randrange(len(lengths))
+    kind = random.randrange(5)
+    if kind == 0:
+        lengths[at], lengths[other] = lengths[other], lengths[at]
+    elif kind == 1:
+        lengths[at] = min(lengths[at] + 1, 255)
+        lengths += [0] * random.choice((0, 0, 12, 22 - min(len(lengths), 22))) + [lengths[at]]
+    elif kind == 2:
+        lengths = random.choice(
+            ([1, 1], [0] * 22 + [1, 1], [8] * 24, [1], [2, 2, 2, 2], [1, 2, 3, 3], [0, 1, 0, 1])
+        )
+    elif kind == 3:
+        lengths[at] = random.choice((0, 1, 2, 7, 8, 9, 255))
+    else:
+        lengths = lengths[:at] + lengths[at + 1 :]
+    tensor.data, tensor.shape = bytes(lengths), [len(lengths)]
+
+
+def add_term(random: Random, parts: Parts, donor: Parts) -> None:
+    """Terms of items, of their own or by their degrees; the coefficients with the name that goes with them, or not."""
+    count = random.choice((0, 1, 2, 3, 5, 8, 16, 257))
+    if "item.degree.value" in parts.tensors and random.random() < 0.5:
+        count = parts.tensors["item.degree.value"].shape[0]
+    numbers = [random.choice((0.0, 0.5, -1.0, 3e5, 1e6, -2e6, random.random())) for _ in range(count)]
+    parts.tensors["item.term.value"] = Tensor("F32", [count], struct.pack(f"<{count}f", *numbers))
+    if random.random() < 0.5 and "item.degree.level" in parts.tensors:
+        parts.tensors["item.term.level"] = parts.tensors["item.degree.level"].copy()
+    old, new = random.choice(
+        (("filter.weight", "filter.coefficient"),) * 6 + (("filter.coefficient", "filter.weight"),)
+    )
+    parts.tensors = {new if name == old else name: tensor for name, tensor in parts.tensors.items()}
+
+
 def change_slices(random: Random, parts: Parts, donor: Parts) -> None:
     """Another number of slices or of codebook entries."""
     names = [name for name in parts.tensors if name.endswith(".slices")]
@@ -238,7 +284,7 @@ def change_slices(random: Random, parts: Parts, donor: Parts) -> None:
 def change_version(random: Random, parts: Parts, donor: Parts) -> None:
     """Another version, newer or not one at all."""
     parts.metadata["version"] = random.choice(
-        ("2.0", "3.1", "1.1", "1.99", "0.9", "1", "1.0.0", "x.y", "١.٠")
+        ("2.0", "3.1", "1.1", "1.2", "1.99", "0.9", "1", "1.0.0", "x.y", "١.٠")
     )
 
 
@@ -498,6 +544,8 @@ PARTS_MUTATIONS: list[Callable[[Random, Parts, Parts], None]] = [
     grow_levels,
     shift_gaps,
     change_slices,
+    change_lengths,
+    add_term,
 ]
 HEADER_MUTATIONS: list[Callable[[Random, dict[str, Any]], None]] = [
     change_offsets, change_offsets, change_shape, change_dtype, swap_entries, same_range, odd_entry, forget_entry,

@@ -18,6 +18,7 @@ const SECTIONS = [
   ['item.tags', 'tags'],
   ['item.degree', 'degrees and popularity'],
   ['item.weight', 'fold-in weights'],
+  ['item.term', 'terms of items'],
   ['item.popularity', 'degrees and popularity'],
   ['user.', 'one user'],
 ]

@@ -13,6 +13,7 @@ import { CLASS_BYTES, NODE_BYTES, takeRoom } from './room.js'
 import { readRows } from './rows.js'
 import { fullScorer, itemsScorer, neighboursScorer } from './scorers.js'
 import { readMatrix } from './tables.js'
+import { coefficientsName, readTerms } from './term.js'
 import { hasText, readText } from './text.js'
 
 /** @typedef {import('./codecs.js').Counts} Counts */
@@ -30,6 +31,7 @@ import { hasText, readText } from './text.js'
  * @property {Profile} profile
  * @property {Record<string, any>} producerCard
  * @property {Scorer} scorer
+ * @property {import('./term.js').Terms | null} terms what is added to the scores of the items
  * @property {Graph | null} graph
  * @property {ArrayLike<number>} popularity
  * @property {ArrayLike<number>} seen items of the one stored user
@@ -52,6 +54,7 @@ export function readParts(container) {
   const weight = readCoefficients(container)
   const core = profile.mode === 'full' ? readFull(container, profile, weight)
     : profile.mode === 'neighbours' ? readNeighbours(container, profile) : readItems(container, profile)
+  const terms = readTerms(container, profile.items, core.degrees)
   const seen = profile.mode === 'personal' && entries.has('user.seen') ? readSeen(container, profile.items) : []
   const popularity = entries.has('item.popularity') ? readCounts(container, 'item.popularity', profile.items) : core.degree
   return {
@@ -62,6 +65,7 @@ export function readParts(container) {
     popularity,
     seen,
     scorer: core.scorer,
+    terms,
     titles: hasText(container, 'item.title') ? readText(container, 'item.title', profile.items) : null,
     tags: readTags(container, profile.items),
     ids: readIds(container, 'item.id', profile.itemIds, profile.items),
@@ -70,7 +74,8 @@ export function readParts(container) {
   }
 }
 
-/** @typedef {{degree: Counts, graph: Graph | null, scorer: Scorer}} Core what scoring needs */
+/** @typedef {{count: number, level: Uint8Array} | null} DegreeLevels which of so many degrees each item has, where they are stored so */
+/** @typedef {{degree: Counts, degrees: DegreeLevels, graph: Graph | null, scorer: Scorer}} Core what scoring needs */
 
 /**
  * @param {Container} container
@@ -81,9 +86,9 @@ function readItems(container, profile) {
   const { mode, items, dim, foldTables } = profile
   const score = readMatrix(container, 'score', items, dim)
   const fold = Array.from({ length: foldTables }, (_, q) => readMatrix(container, `fold.${q}`, items, dim))
-  const { degree, insertion } = readInsertion(container, profile)
+  const { degree, degrees, insertion } = readInsertion(container, profile)
   const vector = mode === 'personal' ? readVector(container, dim) : null
-  return { degree, graph: null, scorer: itemsScorer(score, fold, insertion, vector) }
+  return { degree, degrees, graph: null, scorer: itemsScorer(score, fold, insertion, vector) }
 }
 
 /**
@@ -93,8 +98,8 @@ function readItems(container, profile) {
  */
 function readNeighbours(container, profile) {
   const lists = readRows(container, 'lists', profile.items, profile.items)
-  const { degree, insertion } = readInsertion(container, profile)
-  return { degree, graph: null, scorer: neighboursScorer(lists, insertion) }
+  const { degree, degrees, insertion } = readInsertion(container, profile)
+  return { degree, degrees, graph: null, scorer: neighboursScorer(lists, insertion) }
 }
 
 /**
@@ -121,7 +126,8 @@ function readFull(container, { users, items, dim, selfLoops }, weight) {
   const layer0 = readMatrix(container, 'layer0', users + items, dim)
   const graph = readGraph(container, users, items)
   const norm = container.entries.has('item.norm') ? readScale(container, 'item.norm', items) : null
-  return { degree: graph.itemDegree, graph, scorer: fullScorer(layer0, graphFilter(graph, selfLoops), weight, norm) }
+  const scorer = fullScorer(layer0, graphFilter(graph, selfLoops), weight, norm)
+  return { degree: graph.itemDegree, degrees: null, graph, scorer }
 }
 
 /**
@@ -129,7 +135,7 @@ function readFull(container, { users, items, dim, selfLoops }, weight) {
  * @returns {Float64Array}
  */
 function readCoefficients(container) {
-  const weight = /** @type {Float64Array} */ (getTensor(container, 'filter.weight', ['F64'], [null]).data)
+  const weight = /** @type {Float64Array} */ (getTensor(container, coefficientsName(container), ['F64'], [null]).data)
   if (weight.length < 1 || weight.length > 65 || !weight.every(value => Math.abs(value) <= 1e6)) {
     throw new BadCoefficients('the filter needs 1 to 65 finite coefficients of at most 1e6')
   }

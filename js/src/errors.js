@@ -63,10 +63,14 @@ export class NonzeroPadding extends FileError { name = 'NonzeroPadding' }
 export class BadGraph extends FileError { name = 'BadGraph' }
 /** A number names a value that its table of values does not have. */
 export class LevelOutOfRange extends FileError { name = 'LevelOutOfRange' }
+/** The lengths of a prefix code do not make a complete one. */
+export class BadCode extends FileError { name = 'BadCode' }
 /** The slices of product codes do not divide the columns, or their codebooks have too few or too many entries. */
 export class BadSlices extends FileError { name = 'BadSlices' }
 /** A fold-in weight is negative, too large or not finite. */
 export class BadWeight extends FileError { name = 'BadWeight' }
+/** What is added to the score of an item is too large or not finite. */
+export class BadTerm extends FileError { name = 'BadTerm' }
 /** The stored user vector is not finite. */
 export class BadVector extends FileError { name = 'BadVector' }
 /** The offsets of a text table do not start at 0, fall, or do not end at its length. */

@@ -30,12 +30,12 @@ export function readCounts(container, name, count) {
  *
  * @param {Container} container
  * @param {Profile} profile
- * @returns {{degree: Counts, insertion: Insertion}}
+ * @returns {{degree: Counts, insertion: Insertion, degrees: {count: number, level: Uint8Array} | null}}
  */
 export function readInsertion(container, { items, selfLoops, sizePower }) {
   if (sizePower === null) {
     const degree = readCounts(container, 'item.degree', items)
-    return { degree, insertion: insertionByDegree(degree, selfLoops) }
+    return { degree, insertion: insertionByDegree(degree, selfLoops), degrees: null }
   }
   if (container.entries.has('item.degree')) {
     throw new AmbiguousEncoding('a file with fold-in weights holds its degrees as levels, and this one both ways')
@@ -54,6 +54,7 @@ export function readInsertion(container, { items, selfLoops, sizePower }) {
   for (let item = 0; item < items; item++) degree[item] = degrees[level[item]]
   return {
     degree,
+    degrees: { count: degrees.length, level },
     insertion({ items: liked, weights }) {
       const size = liked.length
       const share = sizePower === 0 ? 1 : sizePower === 1 ? 1 / size : 1 / Math.sqrt(size)

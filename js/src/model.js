@@ -8,6 +8,7 @@ import { readParts } from './contents.js'
 import { checkLength, identifier, identifiers, weightList } from './question.js'
 import { topIndices } from './rank.js'
 import { fileDigest, plainFileDigest } from './sha256.js'
+import { termOf, withTerms } from './term.js'
 import { textAt } from './text.js'
 
 /** @typedef {import('./ids.js').Identifier} Identifier */
@@ -15,7 +16,7 @@ import { textAt } from './text.js'
 /** @typedef {import('./question.js').Some} Some */
 /** @typedef {import('./scorers.js').History} History */
 /** @typedef {{id: Identifier, score: number, title: string | null}} Recommendation */
-/** @typedef {{id: Identifier, score: number, contributions: Recommendation[]}} Explanation */
+/** @typedef {{id: Identifier, score: number, contributions: Recommendation[], term: number}} Explanation */
 /** @typedef {{id: Identifier, title: string | null, tags: string[], popularity: number}} Item */
 /** @typedef {{scores: ArrayLike<number>, seen: ArrayLike<number>}} Answer scores of all items, and what was seen already */
 
@@ -90,26 +91,31 @@ export class Model {
   }
 
   /**
-   * Why an item gets its score for a history: the contributions, in the order of the history, add up to it.
+   * Why an item gets its score for a history: the contributions, in the order of the history, and its own term (0 in files without
+   * such) add up to it.
    *
    * @param {{history: Some, item: Identifier, weights?: Iterable<number> | null}} question
    * @returns {Explanation}
    */
   explain({ history, item, weights }) {
-    const { ids, popularity, scorer } = this.#parts
+    const { ids, popularity, scorer, terms } = this.#parts
     const index = this.#item(item)
     const { liked } = distinctItems(...this.#known(history, weights))
-    if (!liked.weights.some(weight => weight > 0)) return { id: ids.at(index), score: popularity[index], contributions: [] }
+    if (!liked.weights.some(weight => weight > 0)) {
+      return { id: ids.at(index), score: popularity[index], contributions: [], term: 0 }
+    }
     const values = scorer.contributions(liked, index)
+    const term = termOf(terms, index)
     return {
       id: ids.at(index),
-      score: values.reduce((sum, value) => sum + value, 0),
+      score: values.reduce((sum, value) => sum + value, 0) + term,
       contributions: values.map((value, j) => this.#recommendation(liked.items[j], value)),
+      term,
     }
   }
 
   /**
-   * The items whose final vectors lie closest to that of an item.
+   * The items whose final vectors lie closest to that of an item; terms of items count for nothing here.
    *
    * @param {{item: Identifier, k?: number}} question
    * @returns {Recommendation[]}
@@ -210,10 +216,10 @@ export class Model {
    * @returns {Answer}
    */
   #ofUser(user) {
-    const { graph, scorer, seen } = this.#parts
+    const { graph, scorer, seen, terms } = this.#parts
     const vector = this.#vector(`user ${user}`, () => scorer.known(user))
     const own = graph ? graph.item.subarray(graph.start[user], graph.start[user + 1]) : seen
-    return { scores: scorer.scores(vector), seen: own }
+    return { scores: withTerms(terms, scorer.scores(vector)), seen: own }
   }
 
   /**
@@ -222,11 +228,11 @@ export class Model {
    * @returns {Answer}
    */
   #ofHistory(items, weights) {
-    const { popularity, scorer } = this.#parts
+    const { popularity, scorer, terms } = this.#parts
     const { seen, liked } = distinctItems(items, weights)
     if (!liked.weights.some(weight => weight > 0)) return { scores: popularity, seen }
     const vector = this.#vector(`items ${liked.items} ${liked.weights}`, () => scorer.fromHistory(liked))
-    return { scores: scorer.scores(vector), seen }
+    return { scores: withTerms(terms, scorer.scores(vector)), seen }
   }
 
   /**

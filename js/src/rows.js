@@ -1,10 +1,11 @@
 /**
- * Reading the rows of format 1.1: codes and scales as levels, positions as gaps, as prefixes, or all columns. They end up as the
+ * Reading rows of few-bit codes, since format 1.1: codes and scales as levels, positions as gaps, as prefixes, or all columns. They end up as the
  * same rows of (column, code) as those of 1.0.
  */
 
 import { getTensor } from './container.js'
 import { AmbiguousEncoding, BadScale, CodeOutOfRange, IndexOutOfRange, NonzeroPadding, WrongCount } from './errors.js'
+import { readGapClasses } from './gapclasses.js'
 import { readLevels, readValues } from './levels.js'
 import { takeEntries, takeRows } from './room.js'
 
@@ -134,6 +135,11 @@ function columnArray(dim, length) {
  * @returns {Uint8Array | Uint16Array | Uint32Array}
  */
 function readGaps(container, name, start, total, dim) {
+  const column = columnArray(dim, total)
+  if (container.entries.has(`${name}.gap.length`)) {
+    readGapClasses(container, name, start, dim, column)
+    return column
+  }
   const high = /** @type {Uint8Array} */ (getTensor(container, `${name}.gap.high`, ['U8'], [null]).data)
   const low = /** @type {Uint8Array} */ (getTensor(container, `${name}.gap.low`, ['U8'], [null]).data)
   let ones = 0
@@ -141,7 +147,6 @@ function readGaps(container, name, start, total, dim) {
   if (ones !== total || (total ? !high[high.length - 1] : high.length)) {
     throw new WrongCount(`'${name}.gap.high' has ${ones} gaps or bytes to spare, the rows have ${total} entries`)
   }
-  const column = columnArray(dim, total)
   let active = longerThan(0, start)
   let unary = high[0] // what is left of the current byte of quotients
   let unaryAt = 0

@@ -4,10 +4,10 @@ import { test } from 'node:test'
 import * as api from '../index.js'
 import { compareGolden } from '../src/golden.js'
 
-/** @typedef {{call: string, args: any, items: (string | number)[], scores: number[], contributions: [any, number][], score: number, catalogue: any[]}} Query */
+/** @typedef {{call: string, args: any, items: (string | number)[], scores: number[], contributions: [any, number][], score: number, term?: number, catalogue: any[]}} Query */
 
 const FOLDER = new URL('../../conformance/', import.meta.url)
-const VERSIONS = ['v1', 'v1.1']
+const VERSIONS = ['v1', 'v1.1', 'v1.2']
 
 /**
  * @param {string} path
@@ -30,11 +30,12 @@ function check(model, query, name) {
     return
   }
   if (query.call === 'explain') {
-    const { score, contributions } = model.explain(args)
+    const { score, contributions, term } = model.explain(args)
     assert.deepEqual(contributions.map(({ id }) => id), query.contributions.map(([id]) => id), name)
     const tolerance = 1e-6 * Math.max(Math.abs(query.score), ...query.contributions.map(([, value]) => Math.abs(value)))
     contributions.forEach((part, j) => assert.ok(Math.abs(part.score - query.contributions[j][1]) <= tolerance, name))
     assert.ok(Math.abs(score - query.score) <= tolerance, name)
+    assert.equal(term, query.term ?? 0, name)
     return
   }
   const answer = query.call === 'similar' ? model.similar(args) : model.recommend(args)

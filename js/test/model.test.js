@@ -60,7 +60,7 @@ test('no liked item: popularity, ties by position', () => {
     assert.deepEqual(idsOf(model.recommend(question)), ['ç', 'a', 'b', '😀'])
   }
   assert.deepEqual(idsOf(model.recommend({ history: ['a'], weights: [-1] })), ['ç', 'b', '😀'])
-  assert.deepEqual(model.explain({ history: [], item: 'ç' }), { id: 'ç', score: 4, contributions: [] })
+  assert.deepEqual(model.explain({ history: [], item: 'ç' }), { id: 'ç', score: 4, contributions: [], term: 0 })
 })
 
 test('questions that make no sense have their own errors', () => {

@@ -123,5 +123,5 @@ test('lint', context => {
 test('small', () => {
   const code = MODULES.map(name => text(`src/${name}`).replace(/\/\*\*.*?\*\//gs, '').replace(/^\s+/gm, '')).join('')
   const compressed = gzipSync(code, { level: 9 }).length
-  assert.ok(compressed < 21_000, `${compressed} bytes without comments, compressed`)
+  assert.ok(compressed < 22_500, `${compressed} bytes without comments, compressed`)
 })

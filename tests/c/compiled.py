@@ -102,6 +102,7 @@ def library(path: Path) -> ctypes.CDLL:
         ("srec_tag", Text, [pointer, number]),
         ("srec_item_tag", number, [pointer, number, number]),
         ("srec_popularity", number, [pointer, number]),
+        ("srec_term", ctypes.c_double, [pointer, number]),
         ("srec_seen", number, [pointer, number]),
         ("srec_header_text", size, [pointer, ctypes.c_char_p, ctypes.c_char_p, size]),
     ):
@@ -173,6 +174,9 @@ class CModel:
             )
         )
         return score.value, [(self.id(one.item), one.score) for one in out[: found.value]]
+
+    def term(self, item: Any) -> float:
+        return float(self.reader.srec_term(self.model, self.find(item)))
 
     def catalogue(self) -> list[dict[str, Any]]:
         return [

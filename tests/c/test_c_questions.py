@@ -21,6 +21,7 @@ from absent import absent
 from sparserec.device import (
     DeviceError,
     FoldInWeights,
+    ItemTerm,
     Model,
     ModelParts,
     encode_codes,
@@ -41,6 +42,7 @@ def models() -> Iterator[tuple[str, bytes]]:
     for name, parts in (
         ("own weights", weighted(toy, "items", FoldInWeights(weight=random_weights(300, 3), size_power=0.0))),
         ("mean", weighted(toy, "personal", FoldInWeights(exponent=0.3, size_power=1.0))),
+        ("terms", weighted(toy, "items", FoldInWeights(0.1), term=ItemTerm(term=random_weights(300, 4)))),
         ("titles and tags", described(toy_parts(toy, BASES["lightgcn"], "items", 8, None))),
     ):
         yield name, model_bytes(parts)
@@ -63,6 +65,8 @@ def narrow_models() -> Iterator[tuple[str, bytes]]:
     kinds = (
         ("gaps", 4, True),
         ("gaps", 3, False),
+        ("gap classes", 4, True),
+        ("gap classes", 3, False),
         ("prefix", 5, False),
         ("prefix", 2, True),
         ("all", 6, False),
@@ -75,11 +79,14 @@ def narrow_models() -> Iterator[tuple[str, bytes]]:
     full = toy_parts(toy, BASES["mgdcf-loops"], "full", 8, None)
     for name, layer0 in (
         ("full gaps", encode_rows(toy.layer0, 4)),
+        ("full gap classes", encode_rows(toy.layer0, 4, "gap classes")),
         ("full codes", encode_codes(*random_codes(7, 730, 4, 9, 6))),
     ):
         yield name, model_bytes(ModelParts(**(full.__dict__ | {"layer0": layer0})))
     lists = encode_rows(random_lists(8, 700, signed=True), 5)
     yield "neighbours", model_bytes(neighbours(toy, lists, FoldInWeights(0.3)))
+    lists = encode_rows(random_lists(9, 700, signed=True), 5, "gap classes")
+    yield "termed neighbours", model_bytes(neighbours(toy, lists, FoldInWeights(0.3), term=ItemTerm(0.4)))
 
 
 def described(parts: ModelParts) -> ModelParts:
@@ -219,6 +226,7 @@ def long_models() -> Iterator[tuple[str, bytes]]:
     yield "full", model_bytes(full)
     for name, layer0 in (
         ("full gaps", encode_rows(toy.layer0, 3)),
+        ("full gap classes", encode_rows(toy.layer0, 3, "gap classes")),
         ("full codes", encode_codes(*random_codes(7, items + 3, 2, 9, 2))),
     ):
         yield name, model_bytes(ModelParts(**(full.__dict__ | {"layer0": layer0})))

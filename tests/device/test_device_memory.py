@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from files import Tensor
+from latest import one_bit_classes
 from rules import bomb, bombs, codes, empty_rows, one_bit_gaps, sized
 
 from absent import absent
@@ -55,6 +56,7 @@ NEAR_THE_LIMIT = {
     "all columns, 1 bit": lambda: bomb(1000, sized("score", None, 8192, 1000), dim=8192),
     "all columns, 1 bit, many rows": lambda: bomb(60_000, sized("score", None, 128, 60_000), dim=128),
     "gaps of 1 bit": lambda: bomb(16_000, one_bit_gaps("score", 16_000, 256), dim=256),
+    "gap classes of 1 bit": lambda: bomb(16_000, one_bit_classes("score", 16_000, 128), dim=256),
     "prefixes of 2 bits": lambda: bomb(16_000, sized("score", "size", 256, 16_000, bits=2), dim=256),
     "rows of nothing": lambda: bomb(70_000, sized("score", "size", 0), dim=65536),
     "codes of 1 bit": lambda: bomb(
@@ -68,6 +70,7 @@ NEAR_THE_LIMIT = {
 }
 BEYOND = {
     "prefixes of 1 bit": lambda: bomb(16_000, sized("score", "size", 256, 16_000), dim=256),
+    "wide gap classes of 1 bit": lambda: bomb(1000, one_bit_classes("score", 1000, 4096), dim=4096),
     "wide gaps of 1 bit": lambda: bomb(1000, one_bit_gaps("score", 1000, 4096), dim=4096),
     "codebooks of 34 kB": lambda: bomb(
         1, codes("score", 1, 32768, 256) | empty_rows("score.book"), dim=65536
@@ -146,7 +149,8 @@ console.log(JSON.stringify(out))
 
 
 @pytest.mark.parametrize(
-    "name", ["all columns, 1 bit", "gaps of 1 bit", "prefixes of 2 bits", "codes of 1 bit"]
+    "name",
+    ["all columns, 1 bit", "gaps of 1 bit", "gap classes of 1 bit", "prefixes of 2 bits", "codes of 1 bit"],
 )
 def test_javascript_stays_below_too(name: str, tmp_path: Path) -> None:
     node = shutil.which("node")

@@ -12,6 +12,7 @@
  * @property {Profile} profile
  * @property {Record<string, any>} producerCard
  * @property {Scorer} scorer
+ * @property {import('./term.js').Terms | null} terms what is added to the scores of the items
  * @property {Graph | null} graph
  * @property {ArrayLike<number>} popularity
  * @property {ArrayLike<number>} seen items of the one stored user
@@ -46,6 +47,10 @@ export type Parts = {
     profile: Profile;
     producerCard: Record<string, any>;
     scorer: Scorer;
+    /**
+     * what is added to the scores of the items
+     */
+    terms: import("./term.js").Terms | null;
     graph: Graph | null;
     popularity: ArrayLike<number>;
     /**
@@ -59,10 +64,18 @@ export type Parts = {
     golden: import("./golden.js").GoldenQuery[];
 };
 /**
+ * which of so many degrees each item has, where they are stored so
+ */
+export type DegreeLevels = {
+    count: number;
+    level: Uint8Array;
+} | null;
+/**
  * what scoring needs
  */
 export type Core = {
     degree: Counts;
+    degrees: DegreeLevels;
     graph: Graph | null;
     scorer: Scorer;
 };

@@ -92,11 +92,17 @@ export class BadGraph extends FileError {
 /** A number names a value that its table of values does not have. */
 export class LevelOutOfRange extends FileError {
 }
+/** The lengths of a prefix code do not make a complete one. */
+export class BadCode extends FileError {
+}
 /** The slices of product codes do not divide the columns, or their codebooks have too few or too many entries. */
 export class BadSlices extends FileError {
 }
 /** A fold-in weight is negative, too large or not finite. */
 export class BadWeight extends FileError {
+}
+/** What is added to the score of an item is too large or not finite. */
+export class BadTerm extends FileError {
 }
 /** The stored user vector is not finite. */
 export class BadVector extends FileError {

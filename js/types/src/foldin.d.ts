@@ -12,11 +12,15 @@ export function readCounts(container: Container, name: string, count: number): C
  *
  * @param {Container} container
  * @param {Profile} profile
- * @returns {{degree: Counts, insertion: Insertion}}
+ * @returns {{degree: Counts, insertion: Insertion, degrees: {count: number, level: Uint8Array} | null}}
  */
 export function readInsertion(container: Container, { items, selfLoops, sizePower }: Profile): {
     degree: Counts;
     insertion: Insertion;
+    degrees: {
+        count: number;
+        level: Uint8Array;
+    } | null;
 };
 /**
  * The weights of a graph's normalisation: one-way edges to the items of a history.

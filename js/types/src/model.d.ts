@@ -3,7 +3,7 @@
 /** @typedef {import('./question.js').Some} Some */
 /** @typedef {import('./scorers.js').History} History */
 /** @typedef {{id: Identifier, score: number, title: string | null}} Recommendation */
-/** @typedef {{id: Identifier, score: number, contributions: Recommendation[]}} Explanation */
+/** @typedef {{id: Identifier, score: number, contributions: Recommendation[], term: number}} Explanation */
 /** @typedef {{id: Identifier, title: string | null, tags: string[], popularity: number}} Item */
 /** @typedef {{scores: ArrayLike<number>, seen: ArrayLike<number>}} Answer scores of all items, and what was seen already */
 /**
@@ -46,7 +46,8 @@ export class Model {
      */
     recommend({ user, history, weights, k, exclude, deny, allow, tags, excludeSeen }?: Question): Recommendation[];
     /**
-     * Why an item gets its score for a history: the contributions, in the order of the history, add up to it.
+     * Why an item gets its score for a history: the contributions, in the order of the history, and its own term (0 in files without
+     * such) add up to it.
      *
      * @param {{history: Some, item: Identifier, weights?: Iterable<number> | null}} question
      * @returns {Explanation}
@@ -57,7 +58,7 @@ export class Model {
         weights?: Iterable<number> | null;
     }): Explanation;
     /**
-     * The items whose final vectors lie closest to that of an item.
+     * The items whose final vectors lie closest to that of an item; terms of items count for nothing here.
      *
      * @param {{item: Identifier, k?: number}} question
      * @returns {Recommendation[]}
@@ -118,6 +119,7 @@ export type Explanation = {
     id: Identifier;
     score: number;
     contributions: Recommendation[];
+    term: number;
 };
 export type Item = {
     id: Identifier;

@@ -54,6 +54,12 @@ def export(
         int,
         typer.Option(min=1, help="People who must have both items for one to stand in the other's list."),
     ] = 3,
+    term: Annotated[
+        bool,
+        typer.Option(
+            "--term/--no-term", help="Prefer popular or rare items, as much as does best on validation."
+        ),
+    ] = True,
     titles: Annotated[
         bool, typer.Option("--titles/--no-titles", help="Whether titles and tags go into the file.")
     ] = True,
@@ -102,6 +108,7 @@ def export(
         learn=learn is not False,
         min_users=min_users,
         list_users=list_users,
+        term=term,
         titles=titles,
         include_everyones_history=include_everyones_history,
         user=user,

@@ -33,6 +33,7 @@ from .scorers import FullScorer, ItemsScorer
 from .sizes import SCALE_BYTES, gap_bytes, int_bytes, prefix_bytes, product_bytes
 from .table import Table
 from .tables import READERS
+from .term import ItemTerm
 from .text import text_tensors
 from .writer import ModelParts, model_bytes, write_model
 
@@ -47,6 +48,7 @@ __all__ = [
     "FoldInWeights",
     "FullScorer",
     "Item",
+    "ItemTerm",
     "ItemsScorer",
     "Model",
     "ModelParts",

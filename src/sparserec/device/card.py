@@ -26,6 +26,7 @@ SECTIONS = (
     ("item.tags", "tags"),
     ("item.degree", "degrees and popularity"),
     ("item.weight", "fold-in weights"),
+    ("item.term", "terms of items"),
     ("item.popularity", "degrees and popularity"),
     ("user.", "one user"),
 )

@@ -18,6 +18,7 @@ from .rows import read_rows
 from .scorers import FullScorer, ItemsScorer, NeighboursScorer, Scorer
 from .table import check_padding
 from .tables import read_any_table
+from .term import Terms, coefficients_name, read_terms
 from .text import TextTable, has_text, read_text
 
 
@@ -48,7 +49,7 @@ class Tags:
 def read_scorer(container: Container, profile: Profile) -> Scorer:
     """What turns a history or a user into scores."""
     _check_rows(container, profile)
-    weight = container.get("filter.weight", ("F64",), (None,))
+    weight = container.get(coefficients_name(container), ("F64",), (None,))
     if not 1 <= len(weight) <= 65 or not (np.abs(weight) <= 1e6).all():
         raise errors.BadCoefficients("the filter needs 1 to 65 finite coefficients of at most 1e6")
     if profile.mode == "full":
@@ -103,6 +104,12 @@ def _read_full(container: Container, profile: Profile, weight: np.ndarray) -> Fu
         if not (np.isfinite(norms) & (norms >= 0)).all():
             raise errors.BadScale("tensor 'item.norm': a length is negative or not finite")
     return FullScorer(layer0, graph_filter(graph, profile.self_loops), weight, norms)
+
+
+def read_item_terms(container: Container, profile: Profile, scorer: Scorer) -> Terms | None:
+    """What is added to the score of each item, where the file says so."""
+    weights = None if isinstance(scorer, FullScorer) else scorer.item_weights
+    return read_terms(container, profile.items, weights)
 
 
 def read_seen(container: Container, profile: Profile) -> np.ndarray:

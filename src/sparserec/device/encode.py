@@ -9,6 +9,7 @@ import numpy as np
 from .codecs import EncodedTable, SparseRows, sparse_rows
 from .container import parse, serialise
 from .errors import CannotWrite
+from .gap_classes import encode_classes
 from .gaps import MOST_ENTRIES, encode_gaps
 from .graph import smallest_counts
 from .levels import MOST_LEVELS, level_tensors, nearest_levels, ratio_levels
@@ -16,7 +17,10 @@ from .room import endless
 from .table import Table
 from .tables import AnyTable, read_any_table
 
-POSITIONS = ("gaps", "prefix", "all")
+POSITIONS = ("gaps", "gap classes", "prefix", "all")
+SHARE_TO_SAVE, BYTES_TO_SAVE = 0.02, 256
+"""What classes of gaps must save before a table is written so: readers of format 1.1 do not know them."""
+GAPS = ("gaps", "gap classes")
 TOP = 127
 SHRINKS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.6)
 """Shares of the largest entry of a row that may become its largest code; the one with the least error is taken."""
@@ -99,8 +103,9 @@ def encode_coded(
     if not unit:
         values = ratio_levels(coded.scale, scale_levels)
         tensors |= level_tensors("scale", nearest_levels(coded.scale, values), values)
-    tensors |= _position_tensors(coded.rows, positions)
-    return EncodedTable(len(coded.scale), coded.rows.dim, bits, positions, tensors)
+    placed = _position_tensors(coded.rows, positions)
+    encoding = "gap classes" if "gap.length" in placed else positions
+    return EncodedTable(len(coded.scale), coded.rows.dim, bits, encoding, tensors | placed)
 
 
 def encode_rows(
@@ -112,8 +117,8 @@ def encode_rows(
 ) -> EncodedTable:
     """A table as codes of a few bits.
 
-    `gaps` holds the entries that are nearer their code than 0, `prefix` those up to the last of each row that is not 0,
-    `all` every one.
+    `gaps` holds the entries that are nearer their code than 0, in classes of gaps where those are clearly smaller, and
+    `gap classes` always in those; `prefix` the entries up to the last of each row that is not 0, `all` every one.
     """
     return encode_coded(code_rows(table, bits, positions), bits, positions, unit, scale_levels)
 
@@ -160,7 +165,7 @@ def _read(encoded: EncodedTable) -> AnyTable:
 
 def _entries(table: np.ndarray | SparseRows, positions: str, bits: int) -> SparseRows:
     """The entries that are stored."""
-    if positions == "gaps":
+    if positions in GAPS:
         return _used(table if isinstance(table, SparseRows) else sparse_rows(np.asarray(table)), bits)
     dense = _dense(table) if isinstance(table, SparseRows) else np.asarray(table)
     sizes = np.full(len(dense), dense.shape[1])
@@ -194,12 +199,21 @@ def _position_tensors(chosen: SparseRows, positions: str) -> dict[str, np.ndarra
     counts = np.diff(chosen.starts)
     if positions == "all":
         return {}
-    name = "count" if positions == "gaps" else "size"
+    name = "count" if positions in GAPS else "size"
     values = np.unique(counts) if len(counts) else np.zeros(1, np.int64)
-    if len(values) > MOST_LEVELS or (positions == "gaps" and values[-1] > MOST_ENTRIES):
+    if len(values) > MOST_LEVELS or (positions in GAPS and values[-1] > MOST_ENTRIES):
         raise CannotWrite(
             f"rows of {len(values)} different sizes up to {values[-1]}: at most {MOST_LEVELS} sizes and, between gaps, "
             f"{MOST_ENTRIES} entries"
         )
     tensors = level_tensors(name, np.searchsorted(values, counts), smallest_counts(values))
-    return tensors if positions == "prefix" else tensors | encode_gaps(chosen.columns, counts, chosen.dim)
+    return tensors if positions == "prefix" else tensors | _gap_tensors(chosen, counts, positions)
+
+
+def _gap_tensors(chosen: SparseRows, counts: np.ndarray, positions: str) -> dict[str, np.ndarray]:
+    classes = encode_classes(chosen.columns, counts)
+    if positions == "gap classes":
+        return classes
+    even = encode_gaps(chosen.columns, counts, chosen.dim)
+    size, plain = (sum(tensor.nbytes for tensor in one.values()) for one in (classes, even))
+    return classes if size + max(SHARE_TO_SAVE * plain, BYTES_TO_SAVE) < plain else even

@@ -127,12 +127,20 @@ class LevelOutOfRange(FileError):
     """A number names a value that its table of values does not have."""
 
 
+class BadCode(FileError):
+    """The lengths of a prefix code do not make a complete one."""
+
+
 class BadSlices(FileError):
     """The slices of product codes do not divide the columns, or their codebooks have too few or too many entries."""
 
 
 class BadWeight(FileError):
     """A fold-in weight is negative, too large or not finite."""
+
+
+class BadTerm(FileError):
+    """What is added to the score of an item is too large or not finite."""
 
 
 class BadVector(FileError):

@@ -35,7 +35,7 @@ class FoldInWeights:
     exponent: float = 0.5
     """weight_i = degree_i^-exponent, unless `weight` is given."""
     size_power: float = 0.5
-    """0, .5 or 1. It scales all scores of a user alike, so it changes no ranking."""
+    """0, .5 or 1. It scales all scores of a user alike, so without terms of items it changes no ranking."""
     weight: Sequence[float] | np.ndarray | None = None
     """A weight for each item, not negative."""
     levels: int = MOST_LEVELS
@@ -76,6 +76,8 @@ class ItemWeights:
     value: np.ndarray  # (levels,) float64
     level: np.ndarray  # (items,) uint8
     size_power: float
+    degrees: int  # how many levels of degrees there are
+    degree_level: np.ndarray  # (items,) uint8
 
     def edges(self, items: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """What the row of each item of a history is multiplied with."""
@@ -102,7 +104,7 @@ def read_fold_in(container: Container, items: int, size_power: float) -> tuple[I
         own = read_levels(container, "item.weight", items, len(weight))
     elif len(weight) != len(degrees):
         raise errors.WrongCount(f"{len(weight)} weights for {len(degrees)} levels of degrees")
-    return ItemWeights(weight.astype(np.float64), own, size_power), degrees[level]
+    return ItemWeights(weight.astype(np.float64), own, size_power, len(degrees), level), degrees[level]
 
 
 def _nearest_counts(counts: np.ndarray, values: np.ndarray) -> np.ndarray:

@@ -12,13 +12,14 @@ import numpy as np
 from . import errors
 from .card import describe
 from .container import Container, open_container, parse
-from .contents import Tags, read_popularity, read_scorer, read_seen, read_tags
+from .contents import Tags, read_item_terms, read_popularity, read_scorer, read_seen, read_tags
 from .golden import GoldenQuery, compare, read_golden
 from .ids import Ids, read_ids
 from .profile import Profile, read_object, read_profile
 from .question import Identifier, identifier, identifiers, length, weight_array
 from .ranking import top
 from .scorers import FullScorer, History, Scorer
+from .term import Terms
 from .text import TextTable, has_text, read_text
 
 Some = Identifier | Iterable[Identifier]
@@ -36,11 +37,15 @@ class Recommendation:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The score of an item taken apart: one contribution per item of the history, in its order, adding up to it."""
+    """The score of an item taken apart: a contribution of each item of the history, in its order, and the item's own
+    term, which add up to it.
+    """
 
     id: Identifier
     score: float
     contributions: list[Recommendation]
+    term: float = 0.0
+    """What the item gets whoever asks; 0 in files without such terms, and where the answer is popularity."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +78,7 @@ def read_model(container: Container) -> Model:
         profile=profile,
         metadata=card,
         scorer=scorer,
+        terms=read_item_terms(container, profile, scorer),
         seen=read_seen(container, profile),
         popularity=read_popularity(container, profile, scorer),
         titles=read_text(container, "item.title", profile.items)
@@ -95,6 +101,7 @@ class Model:
     profile: Profile
     metadata: dict[str, Any]
     scorer: Scorer
+    terms: Terms | None
     seen: np.ndarray
     popularity: np.ndarray
     titles: TextTable | None
@@ -133,7 +140,7 @@ class Model:
         return [self._recommendation(index, scores[index]) for index in top(scores, wanted, allowed)]
 
     def explain(self, history: Some, item: Identifier, weights: Iterable[float] | None = None) -> Explanation:
-        """Why `item` gets its score for this history: the contributions add up to it."""
+        """Why `item` gets its score for this history: the contributions and its own term add up to it."""
         index = self._item(item)
         known, _ = self._history(history, weights)
         if not (known.weights > 0).any():
@@ -143,10 +150,11 @@ class Model:
         score = 0.0
         for part in parts:  # one by one, as the format says: sum() compensates for rounding since Python 3.12
             score += part.score
-        return Explanation(self.ids[index], score, parts)
+        term = 0.0 if self.terms is None else self.terms[index]
+        return Explanation(self.ids[index], score + term, parts, term)
 
     def similar(self, item: Identifier, k: int = 20) -> list[Recommendation]:
-        """The items whose final vectors lie closest to that of `item`."""
+        """The items whose final vectors lie closest to that of `item`; terms of items count for nothing here."""
         wanted = length(k)
         index = self._item(item)
         scores = self.scorer.similarities(index)
@@ -216,13 +224,17 @@ class Model:
     def _scores_of_user(self, user: int) -> tuple[np.ndarray, np.ndarray]:
         seen = self.scorer.filter.graph.items_of(user) if isinstance(self.scorer, FullScorer) else self.seen
         vector = self._remembered(("user", user), lambda: self.scorer.known(user))
-        return self.scorer.scores(vector), seen
+        return self._scores(vector), seen
 
     def _scores_of_history(self, history: History, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         if not (history.weights > 0).any():
             return self.popularity.astype(np.float64), seen
         key = ("history", history.items.tobytes(), history.weights.tobytes())
-        return self.scorer.scores(self._remembered(key, lambda: self.scorer.from_history(history))), seen
+        return self._scores(self._remembered(key, lambda: self.scorer.from_history(history))), seen
+
+    def _scores(self, vector: np.ndarray) -> np.ndarray:
+        scores = self.scorer.scores(vector)
+        return scores if self.terms is None else self.terms.add_to(scores)
 
     def _remembered(self, key: tuple[object, ...], make: Callable[[], np.ndarray]) -> np.ndarray:
         """The user vector of a question; asking again with another filter or k does not compute it again."""

@@ -13,6 +13,7 @@ from .errors import TooLarge
 FACTOR = 10
 CONSTANT = 1 << 20
 NODE_BYTES = ROW_BYTES = 12
+LEVEL_BYTES = 1  # of each item that has a term of its own
 CLASS_BYTES = 8  # of each byte of the graph's classes: two edges of four bytes
 
 

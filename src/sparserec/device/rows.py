@@ -1,4 +1,4 @@
-"""Reading the rows of format 1.1: codes and scales as levels, positions as gaps, as prefixes, or all columns."""
+"""Reading rows of few-bit codes, since format 1.1: codes and scales as levels, positions as gaps, prefixes or all."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from . import errors
 from .container import Container
+from .gap_classes import has_classes, read_classes
 from .gaps import MOST_ENTRIES, column_type, read_gaps
 from .levels import look_up, read_levels, read_values
 from .table import Table, row_blocks, square_sums, starts_of
@@ -39,11 +40,13 @@ def read_rows(container: Container, name: str, rows: int, dim: int) -> Table:
     entries = int(sizes.sum(dtype=np.int64))
     container.room.take_entries(name, entries, dim if gaps or prefix else None)
     start = starts_of(sizes)
-    column = read_gaps(container, name, start, dim) if gaps else None
+    classes = gaps and has_classes(container, name)
+    column = (read_classes if classes else read_gaps)(container, name, start, dim) if gaps else None
     code = look_up(codes, read_levels(container, f"{name}.code", entries, len(codes)))
     if prefix:
         column = _prefixes(start, dim)
     own = unit_scale(code, start) if scale is None else scale()
+    encoding = "gap classes" if classes else encoding
     return Table(dim, (len(codes) - 1).bit_length(), encoding, own, code, column, start)
 
 

@@ -19,6 +19,7 @@ from .graph import encode_graph, smallest_counts
 from .ids import id_tensors
 from .model import Model, loads
 from .ranking import top
+from .term import COEFFICIENTS, PLAIN_COEFFICIENTS, ItemTerm
 from .text import text_tensors
 
 Ids = Sequence[str] | np.ndarray | None
@@ -39,6 +40,7 @@ class ModelParts:
     fold_in: FoldInWeights | None = (
         None  # weights of items in a history: items, personal; None: by their degrees
     )
+    term: ItemTerm | None = None  # what is added to the score of each item; None: nothing
     lists: EncodedTable | None = None  # row i: how much item i speaks for each other one: neighbours
     layer0: EncodedTable | None = None  # users then items: full
     edges: tuple[np.ndarray, np.ndarray] | None = None  # distinct (user, item) index pairs: full
@@ -115,8 +117,10 @@ def _assemble(parts: ModelParts) -> tuple[dict[str, str], dict[str, np.ndarray]]
     if main is None:
         raise CannotWrite(f"mode {parts.mode!r} needs the table {name!r}")
     items = main.rows - parts.users if full else main.rows
-    tensors: dict[str, np.ndarray] = {"filter.weight": np.asarray(parts.weight, np.float64)}
+    coefficients = PLAIN_COEFFICIENTS if parts.term is None else COEFFICIENTS
+    tensors: dict[str, np.ndarray] = {coefficients: np.asarray(parts.weight, np.float64)}
     tensors |= _full_tensors(parts) if full else _items_tensors(parts)
+    tensors |= _term_tensors(parts, items, tensors.get("item.degree.value"))
     tensors |= _optional_tensors(parts, items)
     item_ids, id_parts = id_tensors("item.id", parts.item_ids)
     profile: dict[str, Any] = {
@@ -139,19 +143,20 @@ def _assemble(parts: ModelParts) -> tuple[dict[str, str], dict[str, np.ndarray]]
         profile["fold_in"] = {"size_power": parts.fold_in.size_power}
     metadata = {
         "format": "srec",
-        "version": f"{MAJOR}.{MINOR}" if _is_new(parts) else "1.0",  # the oldest that can hold it
+        "version": _version(parts),
         "model": _json(profile),
         "card": _json(parts.card),
     }
     return metadata, tensors
 
 
-def _is_new(parts: ModelParts) -> bool:
-    """Whether a reader of 1.0 could not read this."""
+def _version(parts: ModelParts) -> str:
+    """The oldest that can hold these parts."""
     tables = (parts.score, parts.lists, parts.layer0, *parts.fold)
-    return parts.fold_in is not None or any(
-        table is not None and table.encoding not in ENCODINGS for table in tables
-    )
+    encodings = {table.encoding for table in tables if table is not None}
+    if parts.term is not None or "gap classes" in encodings:
+        return f"{MAJOR}.{MINOR}"
+    return "1.1" if parts.fold_in is not None or not encodings <= set(ENCODINGS) else "1.0"
 
 
 def _table_tensors(name: str, table: EncodedTable) -> dict[str, np.ndarray]:
@@ -187,6 +192,16 @@ def _full_tensors(parts: ModelParts) -> dict[str, np.ndarray]:
     if parts.item_norm is not None:
         tensors["item.norm"] = np.asarray(parts.item_norm, np.float32)
     return tensors
+
+
+def _term_tensors(parts: ModelParts, items: int, degree_values: np.ndarray | None) -> dict[str, np.ndarray]:
+    if parts.term is None:
+        return {}
+    degree = parts.degree
+    if degree is None:
+        assert parts.edges is not None
+        degree = np.bincount(np.asarray(parts.edges[1]), minlength=items)
+    return parts.term.tensors(np.asarray(degree), degree_values)
 
 
 def _optional_tensors(parts: ModelParts, items: int) -> dict[str, np.ndarray]:

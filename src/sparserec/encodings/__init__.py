@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         new_user_quality,
         popularity_quality,
         rank_quality,
+        score_spread,
     )
     from sparserec.encodings.registry import ENCODINGS, all_encodings, find_encoding, learnable
 

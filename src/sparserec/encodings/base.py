@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from sparserec.device import EncodedTable, keep_largest, read_back
+from sparserec.device import EncodedTable, ItemTerm, keep_largest, read_back
 from sparserec.errors import SettingError
 
 if TYPE_CHECKING:
@@ -134,6 +134,8 @@ class EncodedVectors:
     fold: tuple[EncodedTable, ...] = ()
     axes: np.ndarray | None = None
     """What all vectors were rotated with; None: nothing."""
+    term: ItemTerm | None = None
+    """What is added to the score of each item; None: nothing."""
 
     @property
     def nbytes(self) -> int:

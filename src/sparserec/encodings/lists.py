@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse
 
 from sparserec.data import Interactions, Split
-from sparserec.device import EncodedTable, SparseRows, encode_rows, gap_bytes, read_back_sparse
+from sparserec.device import EncodedTable, ItemTerm, SparseRows, encode_rows, gap_bytes, read_back_sparse
 from sparserec.encodings.base import Encoding, Kind
 from sparserec.encodings.material import Material
 from sparserec.evaluation import evaluate_scorer, top_scored
@@ -23,6 +23,8 @@ class EncodedLists:
     lists: EncodedTable
     equal_weights: bool = False
     """Whether every item of a history counts the same; otherwise as in the graph that the vectors are from."""
+    term: ItemTerm | None = None
+    """What is added to the score of each item; None: nothing."""
 
     @property
     def nbytes(self) -> int:
@@ -94,13 +96,16 @@ def top_of_lists(
     users: np.ndarray,
     seen: Sequence[Interactions],
     k: int,
+    term: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The k best items of each user out of weighted sums of lists, those in `seen` left out: (users, k).
+    """The k best items of each user out of weighted sums of lists and a term of each item, those in `seen` left out:
+    (users, k).
 
     Most scores are 0 here, so what ties at the cut matters: the lower item, as everywhere and as readers do it.
     """
 
     def scores(some: np.ndarray) -> np.ndarray:
-        return (history[some] @ lists).toarray()
+        sums = (history[some] @ lists).toarray()
+        return sums if term is None else sums + term
 
     return top_scored(scores, lists.shape[1], users, k, [(known.offsets(), known.items) for known in seen])

@@ -24,10 +24,16 @@ PerUser = dict[str, np.ndarray]
 
 
 def rank_quality(
-    users: np.ndarray, items: np.ndarray, split: Split, truth: Interactions, at_test: bool, k: int = 20
+    users: np.ndarray,
+    items: np.ndarray,
+    split: Split,
+    truth: Interactions,
+    at_test: bool,
+    k: int = 20,
+    term: np.ndarray | None = None,
 ) -> dict[str, float]:
-    """Recall and NDCG of ranking all items by dot product."""
-    return _means(_ranked(users.__getitem__, items, split, truth, at_test, k))
+    """Recall and NDCG of ranking all items by dot product and, where given, a term of each item."""
+    return _means(_ranked(users.__getitem__, items, split, truth, at_test, k, term))
 
 
 def _means(found: PerUser) -> dict[str, float]:
@@ -41,11 +47,16 @@ def _ranked(
     truth: Interactions,
     at_test: bool,
     k: int = 20,
+    term: np.ndarray | None = None,
 ) -> PerUser:
-    item_vectors = torch.from_numpy(np.ascontiguousarray(items))
+    whole = items if term is None else np.column_stack([items, term])
+    item_vectors = torch.from_numpy(np.ascontiguousarray(whole))
 
     def rows(ids: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(vectors_of(ids))
+        users = vectors_of(ids)
+        if term is not None:  # everybody's vector has a 1 where items have their term
+            users = np.column_stack([users, np.ones(len(users), users.dtype)])
+        return torch.from_numpy(users)
 
     k = min(k, len(items))
     found = evaluate(rows, item_vectors, split.train, truth, split.known_at_test if at_test else (), ks=(k,))
@@ -72,7 +83,35 @@ def folded_users(
     items, fold = (vectors.items, vectors.fold) if made is None else _spread(made, places, split.n_items)
     folding = FoldIn(fold, vectors.graph)
     users = folding.look_up() if given is None else folding.users(given).__getitem__
-    return _ranked(users, items, split, truth, at_test)
+    return _ranked(users, items, split, truth, at_test, term=_terms(made, split, places))
+
+
+def score_spread(vectors: Vectors, made: EncodedVectors | EncodedLists, users: np.ndarray) -> float:
+    """How far the scores of the items are apart, for users made from their history: the standard deviation over items,
+    on average.
+    """
+    history = user_history(vectors.graph)[users]
+    if isinstance(made, EncodedLists):
+        everything = np.arange(vectors.graph.n_items)
+        scores = (made.weighted(history) @ made.matrix(everything, len(everything))).toarray()
+    else:
+        items, fold = made.read
+        scores = FoldIn(fold, vectors.graph).look_up()(users) @ items.T
+    return float(scores.std(axis=1).mean())
+
+
+def _terms(
+    made: EncodedVectors | EncodedLists | None, split: Split, places: np.ndarray | None
+) -> np.ndarray | None:
+    """What is added to the score of each item that a file knows, (items,) float32; None: nothing."""
+    if made is None or made.term is None:
+        return None
+    term = made.term.of(split.train.item_counts()).astype(np.float32)
+    if places is None:
+        return term
+    known = np.zeros_like(term)
+    known[places] = term[places]
+    return known
 
 
 def made_quality(
@@ -92,7 +131,8 @@ def made_quality(
     if isinstance(made, EncodedLists):
         return quality
     items = vectors.items if made is None else _spread(made, places, split.n_items)[0]
-    return {"trained": rank_quality(vectors.users, items, split, truth, at_test)} | quality
+    term = _terms(made, split, places)
+    return {"trained": rank_quality(vectors.users, items, split, truth, at_test, term=term)} | quality
 
 
 def new_user_quality(
@@ -140,7 +180,7 @@ def _listed(
     users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
     seen = (split.train, *(split.known_at_test if at_test else ()))
     lists = made.matrix(np.arange(split.n_items) if places is None else places, split.n_items)
-    top = top_of_lists(made.weighted(history), lists, users, seen, k)
+    top = top_of_lists(made.weighted(history), lists, users, seen, k, _terms(made, split, places))
     found = per_user(top, truth.offsets(), truth.items, users, k)
     return {name: found[name.partition("@")[0]] for name in KEPT}
 

@@ -72,7 +72,7 @@ def item_parts(
         tables = {"mode": "items", "score": made.score, "fold": made.fold, "fold_in": fold_in}
     return ModelParts(
         base=name, weight=np.asarray(base.taps[0]), self_loops=self_loops, **tables,
-        degree=run.split.train.item_counts()[items], users=run.split.n_users,
+        degree=run.split.train.item_counts()[items], users=run.split.n_users, term=made.term,
         item_ids=_ids(run.split.train.item_ids.take(items)), **_names(info, items), card=card,
     )  # fmt: skip
 

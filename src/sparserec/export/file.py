@@ -66,6 +66,8 @@ class ExportReport:
     """Encodings that there was no time to try."""
     final: bool
     """Whether the file holds a model trained on all that is known, chosen and measured before on a part of it."""
+    term: float
+    """What the logarithm of an item's users counts in its score, beside what a history says."""
 
 
 def export_run(
@@ -116,6 +118,7 @@ def export_run(
         run.split.n_items - len(ids),
         limit.left_out,
         final is not None,
+        0.0 if parts.term is None else parts.term.weight,
     )
 
 
@@ -138,6 +141,7 @@ def _items(measured: Side, shipped: Side, parts_of: PartsOf, limit: TimeLimit, t
     options, split = measured.options, measured.run.split
     if options.encoding is not None or len(split.valid) == 0:
         encoding = options.encoding or DEFAULT
+        measured.choose_term(encoding)
         parts = parts_of(encoding)
         _refuse_over_budget(_size(parts), encoding.label, options.budget)
         return encoding, parts, []
@@ -147,11 +151,16 @@ def _items(measured: Side, shipped: Side, parts_of: PartsOf, limit: TimeLimit, t
     measure = Measure(measured.vectors, split, overhead, share)
     if options.budget is None:
         encoding = choose_good(smallest_good(measure, measured.quiet), measure).encoding
+        measured.choose_term(encoding)
         return encoding, parts_of(encoding), []
     curve = _curve(measured, measure, options.budget, limit)
     left = list(curve)
     while (point := choose_point(left, options.budget)) is not None:
+        measured.choose_term(point.encoding)
         parts = parts_of(point.encoding)
+        if parts.term is not None and _size(parts) > options.budget:
+            measured.terms[point.encoding] = None  # there is room for the tables alone
+            parts = parts_of(point.encoding)
         if _size(parts) <= options.budget:
             return point.encoding, parts, curve
         left.remove(point)  # sizes are foreseen: what turns out to be too large makes room for others

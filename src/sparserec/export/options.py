@@ -37,6 +37,10 @@ class ExportOptions:
     """Of files that hold lists of items: an entry of a co-occurrence list stands only where so many people have both
     items, and items with fewer users are in no list of any kind.
     """
+    term: bool = True
+    """Whether popular items, or rare ones, may be preferred beside what a history says, as much as does best on
+    validation.
+    """
     titles: bool = True
     """Whether titles and tags go into the file."""
     include_everyones_history: bool = False

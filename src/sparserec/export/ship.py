@@ -46,6 +46,7 @@ def ship_run(folder: Path, budget: int | None = None, quiet: bool = True) -> Exp
         "budget": budget or DEFAULT_SIZE,
         "bytes": report.bytes,
         "encoding": report.encoding,
+        "term": report.term,
         "valid": report.quality["file"]["folded"],
         "tried": report.curve,
         "left_out": report.left_out,

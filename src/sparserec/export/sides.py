@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from sparserec.device import ItemTerm
 from sparserec.encodings import Chosen, EncodedLists, EncodedVectors, Encoding, Learnt, Material
 from sparserec.export.choose import Measure
 from sparserec.export.learn import TRIAL, choose_lesson, learn_encoding, lesson_of
 from sparserec.export.options import ExportOptions
+from sparserec.export.term import choose_term, with_term
 from sparserec.progress import say
 from sparserec.recommenders import Vectors, graph_of
 from sparserec.runs import Trained
@@ -28,6 +30,8 @@ class Side:
     quiet: bool
     measured: Side | None = None
     """The one that chooses, where it is another."""
+    terms: dict[Encoding, ItemTerm | None] = field(default_factory=dict)
+    """Of the encodings for which one was looked for, of the one that chooses."""
 
     @cached_property
     def items(self) -> np.ndarray:
@@ -53,8 +57,21 @@ class Side:
         return Material(self.vectors, self.run.split.train, self.chosen, self.options.list_users)
 
     def encoded(self, one: Encoding) -> EncodedVectors | EncodedLists:
-        """The tables of the file."""
-        return self.learnt(one)(self.items) if one.learnt else one.of.encode(one, self.material, self.items)
+        """The tables of the file, and the term that was chosen."""
+        return with_term(self._tables(one, self.items), (self.measured or self).terms.get(one))
+
+    def choose_term(self, one: Encoding) -> None:
+        """What goes with an encoding, on validation."""
+        split = self.run.split
+        if self.options.term and len(split.valid) and one not in self.terms:
+            made, truth = (
+                self._tables(one, np.arange(split.n_items)),
+                self.chosen.truth,
+            )
+            self.terms[one] = choose_term(self.vectors, made, split, truth)
+
+    def _tables(self, one: Encoding, items: np.ndarray) -> EncodedVectors | EncodedLists:
+        return self.learnt(one)(items) if one.learnt else one.of.encode(one, self.material, items)
 
     def learnt(self, one: Encoding) -> Learnt:
         """Codes are learnt once: choosing, measuring and writing see the same."""

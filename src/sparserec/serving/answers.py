@@ -147,7 +147,9 @@ class ManyRecommendations(_Arrays):
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why an item scores as it does: one contribution per item of the history, largest first, adding up to `score`."""
+    """Why an item scores as it does: a contribution of each item of the history, largest first, which with the item's
+    own `term` add up to `score`.
+    """
 
     id: Identifier
     title: str | None
@@ -158,6 +160,8 @@ class Explanation:
     trained_score: float | None = None
     """For a user the model was trained on: the score of the trained vector, which folding in only comes close to."""
     ignored: tuple[Identifier, ...] = ()
+    term: float = 0.0
+    """Of files that prefer popular items: what this one gets for that, whoever asks."""
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -165,6 +169,7 @@ class Explanation:
             "id": self.id,
             "title": self.title,
             "score": self.score,
+            "term": self.term,
             "trained_score": self.trained_score,
             "basis": self.basis,
             "contributions": [_as_dict(part) for part in self.contributions],
@@ -181,7 +186,8 @@ class Explanation:
 
     def __str__(self) -> str:
         head = f"{visible(str(self.title or self.id))}: {self.score:.4f}"
-        return "\n".join([head] + [f"  {part.score:+9.4f}  {name_of(part)}" for part in self.contributions])
+        lines = [head] + [f"  {part.score:+9.4f}  {name_of(part)}" for part in self.contributions]
+        return "\n".join(lines + [f"  {self.term:+9.4f}  whoever asks"] * (self.term != 0.0))
 
 
 def name_of(item: Recommendation | NamedItem) -> str:

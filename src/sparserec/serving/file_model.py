@@ -103,9 +103,8 @@ class FileModel(AskedModel):
             found = self.file.explain(past.items, item, past.weights)
         parts = tuple(sorted(found.contributions, key=lambda part: -part.score))
         ignored = tuple(self._unknown(past.items))
-        return Explanation(
-            found.id, self._title_of(item), found.score, parts, self._basis(past), None, ignored
-        )
+        title, basis = self._title_of(item), self._basis(past)
+        return Explanation(found.id, title, found.score, parts, basis, None, ignored, found.term)
 
     def _similar(self, item: Identifier, k: int) -> Recommendations:
         if self.file.ids.find(item) is None:

@@ -1,0 +1,53 @@
+"""Whether popular items are preferred beside what a history says, or rare ones, and how much: chosen on validation.
+
+Base history learns how much popularity counts, and its files want no term. Rows of a graph recommender that were cut
+say less of popular items than whole ones, and those say too much where they stand in for the fold-in table.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sparserec.data import Interactions, Split
+from sparserec.device import ItemTerm
+from sparserec.encodings import EncodedLists, EncodedVectors, folded_users, score_spread
+from sparserec.evaluation import paired
+from sparserec.recommenders import Vectors
+
+SHARES = (0.05, 0.1, 0.2, 0.4, 0.8)
+"""How far the terms of the items are apart, in standard deviations, as a share of how far their scores are."""
+USERS_TO_SCALE_BY = 200
+
+
+def choose_term(
+    vectors: Vectors, made: EncodedVectors | EncodedLists, split: Split, truth: Interactions
+) -> ItemTerm | None:
+    """The best weight of the logarithm of an item's users; None where none is surely better than nothing."""
+    logs = float(ItemTerm(1.0).of(split.train.item_counts()).std())
+    users = np.flatnonzero(np.diff(truth.offsets()))[:USERS_TO_SCALE_BY]
+    if logs == 0.0 or len(users) < 2:
+        return None
+    unit = score_spread(vectors, made, users) / logs
+
+    def quality(term: ItemTerm | None) -> np.ndarray:
+        return folded_users(vectors, with_term(made, term), split, truth)["ndcg@20"]
+
+    plain = quality(None)
+    best, chosen = plain, None
+    for sign in (1, -1):
+        last = plain
+        for share in SHARES:
+            term = ItemTerm(sign * share * unit)
+            found = quality(term)
+            if found.mean() <= last.mean():
+                break  # more of it was never better either
+            last = found
+            best, chosen = (found, term) if found.mean() > best.mean() else (best, chosen)
+    return chosen if chosen is not None and paired(best, plain).low > 0 else None
+
+
+def with_term(made: EncodedVectors | EncodedLists, term: ItemTerm | None) -> EncodedVectors | EncodedLists:
+    """The same tables with a term beside them."""
+    if isinstance(made, EncodedLists):
+        return EncodedLists(made.lists, made.equal_weights, term)
+    return EncodedVectors(made.score, made.fold, made.axes, term)
