@@ -170,15 +170,15 @@ def installed_bytes(packages: tuple[str, ...]) -> int:
 
 def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     """All files of one run, each with bytes and test quality on the same users."""
+    from sparserec.encodings import made_quality, popularity_quality
     from sparserec.runs.measure import open_run
-    from sparserec.vectors import encoded_quality, make_vectors, popularity_quality
 
     run = open_run(folder)
-    vectors, truth = make_vectors(run.recommender, run.graph, run.table), some_users(run.split.test, count)
+    vectors, truth = run.recommender.vectors(run.graph, run.table), some_users(run.split.test, count)
     dim = vectors.items.shape[1]
     same = {"run": folder.name, "model": model_name(run.config.method, dim, run.config.density), "dim": dim}
     same["users"] = len(np.unique(truth.users))
-    yield {**same, "file": "float", "kind": "level", **encoded_quality(vectors, None, run.split, truth, True)}
+    yield {**same, "file": "float", "kind": "level", **made_quality(vectors, None, run.split, truth, True)}
     popular = popularity_quality(run.split, truth, True)
     yield {**same, "file": "popularity", "kind": "level", "trained": popular}
     theirs = rival_files(run.split, vectors, truth, other) if other else ()
@@ -232,13 +232,13 @@ def our_files(run: Any, vectors: Any, truth: Any) -> Iterator[Row]:
 
 def qualities(run: Any, vectors: Any, truth: Any, encodings: tuple[Any, ...]) -> Iterator[Row]:
     """Trained users, the same for all ways to fold in, and the asked users folded in."""
-    from sparserec.encodings import as_read
-    from sparserec.vectors import FoldIn, rank_quality
+    from sparserec.encodings import encode, rank_quality
+    from sparserec.recommenders import FoldIn
 
     train, trained = run.split.train, None
     given = train.select(np.isin(train.users, truth.users))
     for encoding in encodings:
-        items, fold = as_read(vectors, encoding)
+        items, fold = encode(vectors, encoding).read
         trained = trained or rank_quality(vectors.users, items, run.split, truth, True)
         made = FoldIn(fold, vectors.graph).users(given)
         yield {"trained": trained, "folded": rank_quality(made, items, run.split, truth, True)}

@@ -26,13 +26,12 @@ import numpy as np
 import torch
 
 from sparserec import device
-from sparserec.encodings import Encoding
+from sparserec.encodings import Encoding, encode, made_quality, popularity_quality
 from sparserec.evaluation import top_items
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import Vectors
 from sparserec.runs.measure import Trained, open_run
-from sparserec.vectors import encoded_quality, make_vectors, popularity_quality
 
 JS = Path(__file__).resolve().parents[1] / "js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -173,7 +172,7 @@ def _seconds(work: Any) -> float:
 
 def full_agrees(run: Trained, path: Path, bits: int, count: int) -> dict[str, Any]:
     """How many users' top-20 lists equal the evaluator's; where not, by how much the scores differ."""
-    vectors = make_vectors(run.recommender, run.graph, run.table.quantised(bits))
+    vectors = run.recommender.vectors(run.graph, run.table.quantised(bits))
     users = np.random.default_rng(1).choice(run.split.n_users, count, replace=False).astype(np.int32)
     items = torch.from_numpy(np.ascontiguousarray(vectors.items))
     seen = [(run.split.train.offsets(), run.split.train.items)]
@@ -209,11 +208,11 @@ def measured(run: Trained, vectors: Vectors, name: str, users: int, page: Any) -
         path = Path(folder) / "m.srec"
         report = export_run(run, path, export)
         if export.mode == "full":
-            read = make_vectors(run.recommender, run.graph, run.table.quantised(export.bits))
-            quality = encoded_quality(read, None, run.split, truth, True)
+            read = run.recommender.vectors(run.graph, run.table.quantised(export.bits))
+            quality = made_quality(read, None, run.split, truth, True)
             print(name, json.dumps(full_agrees(run, path, export.bits, users)), flush=True)
         else:
-            quality = encoded_quality(vectors, export.encoding, run.split, truth, True)
+            quality = made_quality(vectors, encode(vectors, export.encoding), run.split, truth, True)
         row = {"file": name, "bytes": report.bytes, **_flat(quality)}
         with benchmark_lock():
             times = numpy_times(path, asked)
@@ -231,8 +230,8 @@ def main() -> None:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     run = open_run(options.run)
-    vectors = make_vectors(run.recommender, run.graph, run.table)
-    float_quality = encoded_quality(vectors, None, run.split, run.split.test, True)
+    vectors = run.recommender.vectors(run.graph, run.table)
+    float_quality = made_quality(vectors, None, run.split, run.split.test, True)
     rows: list[dict[str, Any]] = [{"file": "float", **_flat(float_quality)}]
     popular = popularity_quality(run.split, run.split.test, True)
     with chromium_page() as page:

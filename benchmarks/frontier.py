@@ -155,10 +155,9 @@ def bare_bytes(parts: Any) -> int:
 def files_of_run(folder: Path, other: Path | None) -> Iterator[File]:
     """All files of one trained run."""
     from sparserec.runs.measure import open_run
-    from sparserec.vectors import make_vectors
 
     run = open_run(folder)
-    vectors = make_vectors(run.recommender, run.graph, run.table)
+    vectors = run.recommender.vectors(run.graph, run.table)
     if run.config.method == "dense":
         yield from code_files(run, vectors)
         yield onnx_file(run, vectors, other)
@@ -248,7 +247,7 @@ def lesson_for(run: Any, vectors: Any) -> Any:
 
 def vector_file(run: Any, vectors: Any, encode: Callable[[], Any], curve: str, label: str) -> File:
     from sparserec.export.contents import item_parts
-    from sparserec.vectors import FoldIn
+    from sparserec.recommenders import FoldIn
 
     def make() -> tuple[int, Measure]:
         made = encode()
@@ -265,7 +264,7 @@ def onnx_file(run: Any, vectors: Any, other: Path | None) -> File:
     Without an interpreter that can write one, its size is what such graphs were found to take.
     """
     from sparserec.device import fake_quantise
-    from sparserec.vectors import FoldIn
+    from sparserec.recommenders import FoldIn
 
     def make() -> tuple[int, Measure]:
         items = fake_quantise(vectors.items, 8)

@@ -24,14 +24,13 @@ from typing import Any
 
 from measure import benchmark_lock, origin
 from sparserec.data import resolve
-from sparserec.encodings import DEFAULT, encode
+from sparserec.encodings import DEFAULT, encode, evaluate_part
 from sparserec.methods import Phase, StepInfo
 from sparserec.planning import Sizes, estimate_run
 from sparserec.process import PhasePeaks, return_large_blocks, use_threads
 from sparserec.recommenders import ItemBase
 from sparserec.table import total
 from sparserec.training import Prepared, RunConfig, prepare_run
-from sparserec.vectors import evaluate_part, make_vectors, propagate_all
 
 USERS = 2000
 PATIENCE_SECONDS, SETTLE_SECONDS = 900.0, 15.0
@@ -125,12 +124,12 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     use_threads(arguments.threads)
     split = prepared.split
     with clock.phase("evaluate"):
-        vectors = propagate_all(prepared.recommender, prepared.graph, table)
+        vectors = prepared.recommender.outputs(prepared.graph, table)
         users, items = vectors[: split.n_users], vectors[split.n_users :]
         found = evaluate_part(users, items, table.shape, split.train, split.valid, (), (20,))
         del vectors, users, items
     with clock.phase("export"):
-        encoded = encode(make_vectors(prepared.recommender, prepared.graph, table), DEFAULT)
+        encoded = encode(prepared.recommender.vectors(prepared.graph, table), DEFAULT)
     nmf = prepared.context.factors
     return {
         "base": arguments.base,

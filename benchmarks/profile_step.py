@@ -17,7 +17,6 @@ from sparserec.data import Batch, Interactions
 from sparserec.exploration import LargestScores, prune_and_regrow
 from sparserec.process import return_large_blocks
 from sparserec.recommenders.step import Stepper
-from sparserec.vectors.propagate import propagate_all
 
 
 class Clock:
@@ -128,7 +127,7 @@ def _around_a_step(stepper: Stepper, train: Interactions, batch: Batch) -> dict[
         sample(stepper.table, train, rng)  # type: ignore[arg-type]
         stepper.run(batch, 20 + number, 0.001)
     start = time.perf_counter()
-    vectors = torch.from_numpy(propagate_all(stepper.recommender, stepper.graph, stepper.table))
+    vectors = torch.from_numpy(stepper.recommender.outputs(stepper.graph, stepper.table))
     users, item_vectors = vectors[: train.n_users], vectors[train.n_users :]
     top_items(
         lambda ids: users[torch.from_numpy(ids).long()],

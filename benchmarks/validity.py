@@ -19,7 +19,6 @@ from sparserec.graph import automatic_width, build_adjacency
 from sparserec.recommenders import make_recommender
 from sparserec.recommenders.step import Stepper
 from sparserec.table import DenseTable, Shape
-from sparserec.vectors.propagate import propagate_all
 from textbook import Textbook
 
 RATE, DECAY, LAYERS = 0.01, 1e-4, 3
@@ -63,9 +62,7 @@ class Twins:
 
     def recalls(self) -> tuple[float, float]:
         """Recall@20 on the test part of both."""
-        ours = torch.from_numpy(
-            propagate_all(self.stepper.recommender, self.stepper.graph, self.stepper.table)
-        )
+        ours = torch.from_numpy(self.stepper.recommender.outputs(self.stepper.graph, self.stepper.table))
         users, items = self.textbook.vectors()
         theirs = torch.cat([users, items]).detach()
         return self._recall(ours), self._recall(theirs)

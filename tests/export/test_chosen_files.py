@@ -12,13 +12,12 @@ from sparserec.export import ExportOptions, draw_curve, export_run
 from sparserec.export.choose import Measure, choose_good, possible_encodings, smallest_good
 from sparserec.export.prefer import surely_near
 from sparserec.runs.measure import Trained
-from sparserec.vectors import make_vectors
 
 
 def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: Path, drawing: None) -> None:
     """And against measuring every encoding that a file without budget may have, where more is asked for."""
     report = export_run(plain, tmp_path / "a.srec", ExportOptions())
-    vectors = make_vectors(plain.recommender, plain.graph, plain.table)
+    vectors = plain.recommender.vectors(plain.graph, plain.table)
     enough = 0.99 * report.quality["float"]["folded"]["ndcg@20"]
     assert report.quality["file"]["folded"]["ndcg@20"] >= enough
     budget = 2 * report.bytes

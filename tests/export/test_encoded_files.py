@@ -10,14 +10,14 @@ from small_city import N_USERS, full_options, train
 
 from sparserec import device
 from sparserec.classics import histories
-from sparserec.encodings import Encoding, as_read
+from sparserec.encodings import Encoding, encode
 from sparserec.encodings.lists import encode_lists
 from sparserec.encodings.neighbours import Neighbours
 from sparserec.encodings.together import ListsOfLog, choose_lists
 from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, export_run
+from sparserec.recommenders import FoldIn, user_history
 from sparserec.runs.measure import Trained
-from sparserec.vectors import FoldIn, make_vectors, user_history
 
 
 @pytest.mark.parametrize("fold", ["own", "shared"])
@@ -26,8 +26,8 @@ def test_items_file_folds_in_as_measured(plain: Trained, tmp_path: Path, fold: s
     encoding = Encoding(8, keep, fold)  # type: ignore[arg-type]
     export_run(plain, tmp_path / "m.srec", ExportOptions(encoding=encoding))
     model = device.load(tmp_path / "m.srec")
-    vectors = make_vectors(plain.recommender, plain.graph, plain.table)
-    items, tables = as_read(vectors, encoding)
+    vectors = plain.recommender.vectors(plain.graph, plain.table)
+    items, tables = encode(vectors, encoding).read
     scores = FoldIn(tables, plain.graph).users() @ items.T
     train_part, ids = plain.split.train, plain.split.train.item_ids
     for user in range(0, N_USERS, 7):
@@ -57,7 +57,7 @@ def test_every_encoding_answers_as_measured(plain: Trained, tmp_path: Path, enco
     report = export_run(plain, tmp_path / "m.srec", ExportOptions(encoding=encoding))
     model = device.load(tmp_path / "m.srec")
     assert report.encoding["kind"] == encoding.kind and report.mode == model.profile.mode
-    vectors = make_vectors(plain.recommender, plain.graph, plain.table)
+    vectors = plain.recommender.vectors(plain.graph, plain.table)
     card = model.card()
     assert (card["base"] == "together") == (encoding.kind == "together") == ("test" not in card["card"])
     if encoding.kind == "neighbours":
@@ -72,7 +72,7 @@ def test_every_encoding_answers_as_measured(plain: Trained, tmp_path: Path, enco
         scores = (seen @ lists.matrix(np.arange(plain.split.n_items), plain.split.n_items)).toarray()
         scores /= np.sqrt(np.maximum(seen.sum(axis=1), 1))  # a file divides by the root of a history's length
     else:
-        items, tables = as_read(vectors, encoding)
+        items, tables = encode(vectors, encoding).read
         scores = FoldIn(tables, plain.graph).users() @ items.T
     train_part, ids = plain.split.train, plain.split.train.item_ids
     exact = FoldIn(vectors.fold, plain.graph).users() @ vectors.items.T
@@ -111,7 +111,7 @@ def test_a_personal_vector_turns_with_the_axes(plain: Trained, tmp_path: Path) -
     user = plain.split.train.user_ids.external([5])[0]
     options = ExportOptions(mode="personal", user=user, encoding=Encoding(8, 16, "shared", "prefix"))
     export_run(plain, tmp_path / "m.srec", options)
-    vectors = make_vectors(plain.recommender, plain.graph, plain.table)
+    vectors = plain.recommender.vectors(plain.graph, plain.table)
     answer = device.load(tmp_path / "m.srec").recommend(user=user, k=6, exclude_seen=False)
     found = plain.split.train.item_ids.index_of([one.id for one in answer])
     np.testing.assert_allclose(
@@ -125,8 +125,8 @@ def test_a_file_of_histories_weighs_items_as_training_did(tmp_path: Path) -> Non
     )
     export_run(run, tmp_path / "m.srec", ExportOptions(encoding=Encoding(8, 16, "shared")))
     model = device.load(tmp_path / "m.srec")
-    vectors = make_vectors(run.recommender, run.graph, run.table)
-    items, tables = as_read(vectors, Encoding(8, 16, "shared"))
+    vectors = run.recommender.vectors(run.graph, run.table)
+    items, tables = encode(vectors, Encoding(8, 16, "shared")).read
     scores = FoldIn(tables, run.graph).users() @ items.T
     for user in (4, 11):
         history = run.split.train.items[run.split.train.users == user]
@@ -144,8 +144,8 @@ def test_fold_in_with_self_loops(tmp_path: Path) -> None:
         export_run(run, tmp_path / "m.srec", learnt)
     export_run(run, tmp_path / "m.srec", ExportOptions(encoding=Encoding(8, 16, "own")))
     model = device.load(tmp_path / "m.srec")
-    vectors = make_vectors(run.recommender, run.graph, run.table)
-    items, tables = as_read(vectors, Encoding(8, 16, "own"))
+    vectors = run.recommender.vectors(run.graph, run.table)
+    items, tables = encode(vectors, Encoding(8, 16, "own")).read
     assert len(tables) == len(run.recommender.taps[0]) - 1
     scores = FoldIn(tables, run.graph).users() @ items.T
     history = run.split.train.items[run.split.train.users == 4]
@@ -160,8 +160,8 @@ def test_personal_file_scores_that_user_with_the_trained_vector(plain: Trained, 
     user = plain.split.train.user_ids.external([5])[0]
     options = ExportOptions(mode="personal", user=user, encoding=Encoding(8, 16, "own"))
     export_run(plain, tmp_path / "m.srec", options)
-    vectors = make_vectors(plain.recommender, plain.graph, plain.table)
-    items, _ = as_read(vectors, options.encoding)
+    vectors = plain.recommender.vectors(plain.graph, plain.table)
+    items, _ = encode(vectors, options.encoding).read
     scores = vectors.users[5] @ items.T
     answer = device.load(tmp_path / "m.srec").recommend(user=user, k=6)
     found = plain.split.train.item_ids.index_of([one.id for one in answer])

@@ -10,12 +10,12 @@ import torch
 from small_city import full_options, train
 
 from sparserec import device
+from sparserec.encodings import made_quality
 from sparserec.errors import SettingError
 from sparserec.evaluation import top_items
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import RECOMMENDERS, graph_of
 from sparserec.runs.measure import Trained
-from sparserec.vectors import encoded_quality, make_vectors
 
 
 def assert_full_equals_evaluator(run: Trained, path: Path, bits: int) -> None:
@@ -23,7 +23,7 @@ def assert_full_equals_evaluator(run: Trained, path: Path, bits: int) -> None:
     export_run(run, path, full_options(bits=bits))
     model = device.load(path)
     known = run.split.everything()
-    vectors = make_vectors(run.recommender, graph_of(run.recommender, known), run.table.quantised(bits))
+    vectors = run.recommender.vectors(graph_of(run.recommender, known), run.table.quantised(bits))
     users = np.arange(run.split.n_users, dtype=np.int32)
     seen = [(known.offsets(), known.items)]
     items = torch.from_numpy(np.ascontiguousarray(vectors.items))
@@ -56,9 +56,9 @@ def test_full_is_refused_without_saying_whose_data(plain: Trained, tmp_path: Pat
 def test_full_takes_four_bits_only_where_they_lose_nothing(plain: Trained, tmp_path: Path) -> None:
     report = export_run(plain, tmp_path / "m.srec", full_options())
     quality = [
-        encoded_quality(
-            make_vectors(plain.recommender, plain.graph, table), None, plain.split, plain.split.valid
-        )["trained"]["ndcg@20"]
+        made_quality(plain.recommender.vectors(plain.graph, table), None, plain.split, plain.split.valid)[
+            "trained"
+        ]["ndcg@20"]
         for table in (plain.table, plain.table.quantised(4))
     ]
     assert report.encoding["bits"] == (4 if quality[1] >= 0.99 * quality[0] else 8)

@@ -22,12 +22,11 @@ from sparserec.export.learn import (
     lesson_of,
     possible_temperatures,
 )
-from sparserec.recommenders import Vectors
+from sparserec.recommenders import FoldIn, Vectors
 from sparserec.recommenders.history.dense import plain_gradient
 from sparserec.runs import Trained, open_run, train_run
 from sparserec.training import RunConfig
 from sparserec.training.config import Recipe
-from sparserec.vectors import FoldIn, make_vectors
 
 ROWS = Encoding(2, 5, "shared", "gaps", learnt=True)
 
@@ -47,7 +46,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Trained:
 
 @pytest.fixture(scope="module")
 def vectors(run: Trained) -> Vectors:
-    return make_vectors(run.recommender, run.graph, run.table)
+    return run.recommender.vectors(run.graph, run.table)
 
 
 @pytest.fixture(scope="module")

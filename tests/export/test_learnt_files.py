@@ -15,7 +15,6 @@ from sparserec.encodings import Encoding
 from sparserec.export import ExportOptions, export_run
 from sparserec.export.learn import learn_encoding, lesson_of
 from sparserec.runs.measure import Trained
-from sparserec.vectors import make_vectors
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ def test_learnt_codes_change_numbers_and_nothing_else(
 def test_learnt_rows_are_as_long_as_trained_ones(tmp_path: Path) -> None:
     """Codes give a row its direction; the file must not forget that items that many have are longer."""
     run = train(tmp_path / "run", "history", {"length_exponent": 0.5, "users_per_batch": 16})
-    vectors = make_vectors(run.recommender, run.graph, run.table)
+    vectors = run.recommender.vectors(run.graph, run.table)
     lesson = lesson_of(run.recommender, vectors, run.split.train)
     learn = learn_encoding(vectors, Encoding(6, 16, "shared", "gaps", learnt=True), lesson, True)
     items, _ = learn(np.arange(run.split.n_items)).read

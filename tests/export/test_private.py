@@ -20,7 +20,6 @@ from sparserec.export.choose import possible_encodings
 from sparserec.runs import Trained, open_run, train_run
 from sparserec.training import RunConfig
 from sparserec.training.config import Recipe
-from sparserec.vectors import make_vectors
 
 COMMON, RARE, USERS = 120, 30, 150
 
@@ -91,7 +90,7 @@ VECTORS = [
 
 
 def test_every_kind_is_attacked(of_histories: Trained) -> None:
-    vectors = make_vectors(of_histories.recommender, of_histories.graph, of_histories.table)
+    vectors = of_histories.recommender.vectors(of_histories.graph, of_histories.table)
     kinds = {one.kind for one in possible_encodings(vectors)}
     assert kinds == {one.kind for one in (*LISTS, *VECTORS)} == set(ENCODINGS)
 

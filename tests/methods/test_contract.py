@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from method_toy import CHANCE, LISTED, train_toy
 
+from sparserec.encodings import evaluate_test
 from sparserec.errors import SettingError
 from sparserec.evaluation import Evaluation
 from sparserec.exploration import deal_entries
@@ -19,7 +20,6 @@ from sparserec.methods import METHODS, make_method
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs.measure import measure_test, metrics_of, open_run
 from sparserec.table import Table
-from sparserec.vectors import evaluate_test
 
 WELL_ABOVE_CHANCE = {"lightgcn": 0.3, "mgdcf": 0.3, "xsimgcl": 0.3}
 """More than four times chance with a graph; without one a fixed random support learns little in 50 steps, and a

@@ -7,7 +7,6 @@ from sparserec.data import Interactions
 from sparserec.graph import build_adjacency
 from sparserec.recommenders import RECOMMENDERS, graph_of, make_recommender
 from sparserec.table import DenseTable, Shape
-from sparserec.vectors import make_vectors
 
 N_USERS, N_ITEMS, DIM = 6, 7, 5
 BASES = [(name, {}) for name, kind in RECOMMENDERS.items() if kind.user_rows] + [
@@ -66,7 +65,7 @@ def test_vector_is_that_of_a_user_inserted_one_way(
 ) -> None:
     recommender, stored = make_recommender(name, settings), table(np.random.default_rng(1))
     graph = build_adjacency(train, recommender.self_loops)
-    vectors = make_vectors(recommender, graph, stored)
+    vectors = recommender.vectors(graph, stored)
     folding = vectors.folding
     found = folding.vector(np.array(history))
     if len(recommender.taps[0]) == 1:  # no hop carries anything to a new user: its items' rows stand in
@@ -81,7 +80,7 @@ def test_vector_is_that_of_a_user_inserted_one_way(
 @pytest.mark.parametrize(("name", "settings"), BASES)
 def test_terms_add_up_and_each_is_one_item(train: Interactions, name: str, settings: dict) -> None:
     recommender, stored = make_recommender(name, settings), table(np.random.default_rng(2))
-    vectors = make_vectors(recommender, build_adjacency(train, recommender.self_loops), stored)
+    vectors = recommender.vectors(build_adjacency(train, recommender.self_loops), stored)
     folding = vectors.folding
     items = np.array([5, 0, 2])
     terms = folding.terms(items)
@@ -93,7 +92,7 @@ def test_where_users_have_no_rows_a_trained_user_is_a_history_like_any_other(tra
     recommender = make_recommender("history", {"item_exponent": 0.3})
     rows = np.random.default_rng(4).normal(size=(N_ITEMS, DIM)).astype(np.float32)
     graph = graph_of(recommender, train)
-    vectors = make_vectors(recommender, graph, DenseTable(Shape(0, N_ITEMS, DIM, DIM), [rows]))
+    vectors = recommender.vectors(graph, DenseTable(Shape(0, N_ITEMS, DIM, DIM), [rows]))
     folding = vectors.folding
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)
     np.testing.assert_allclose(vectors.items, unit, rtol=1e-5)

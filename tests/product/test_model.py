@@ -14,7 +14,6 @@ from kinds_toy import KINDS, N_ITEMS, small_pairs
 import sparserec
 from sparserec.errors import RunError, SettingError
 from sparserec.serving import QuestionError, UnknownItemError, UnknownUserError
-from sparserec.vectors.propagate import propagate_all
 
 
 def known(user: str) -> set[str]:
@@ -23,7 +22,7 @@ def known(user: str) -> set[str]:
 
 def by_hand(model: sparserec.Model, user: str) -> dict[str, float]:
     run = model.run
-    vectors = propagate_all(run.recommender, run.graph, run.table)
+    vectors = run.recommender.outputs(run.graph, run.table)
     scores = vectors[run.split.n_users :] @ vectors[model.user_ids.tolist().index(user)]
     return dict(zip(model.item_ids.tolist(), scores.tolist()))
 

@@ -15,7 +15,6 @@ from sparserec.recommenders import RECOMMENDERS, make_recommender, rows_of
 from sparserec.recommenders.mgdcf import diffusion
 from sparserec.recommenders.xsimgcl import contrast_groups
 from sparserec.table import DenseTable, Shape
-from sparserec.vectors.propagate import propagate_all
 
 TRAIN = slow.toy_interactions()
 
@@ -26,7 +25,7 @@ def vectors(name: str, settings: dict[str, Any], dim: int = 6) -> np.ndarray:
     table = DenseTable.create(
         shape, make_recommender("lightgcn").initial(1, TRAIN.n_users, TRAIN.n_items, dim)
     )
-    return propagate_all(base, build_adjacency(TRAIN, base.self_loops), table)
+    return base.outputs(build_adjacency(TRAIN, base.self_loops), table)
 
 
 def test_equal_weights_make_mgdcf_lightgcn() -> None:

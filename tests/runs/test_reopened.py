@@ -10,7 +10,7 @@ import pytest
 
 from sparserec import device
 from sparserec.data import Interactions, read_source
-from sparserec.encodings import Encoding
+from sparserec.encodings import Encoding, made_quality
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs.folder import RunFolder
@@ -18,7 +18,6 @@ from sparserec.runs.measure import measure_again, open_run
 from sparserec.runs.start_from import open_warm_start
 from sparserec.runs.train import Finished, train_run
 from sparserec.training.config import RunConfig
-from sparserec.vectors import encoded_quality, make_vectors
 
 
 def log(seed: int = 0) -> list[tuple[str, str]]:
@@ -77,8 +76,8 @@ def test_config_json_holds_every_setting(finished: Finished) -> None:
 
 def test_reopened_is_measured(finished: Finished) -> None:
     reopened = open_run(finished.folder)
-    found = encoded_quality(
-        make_vectors(reopened.recommender, reopened.graph, reopened.table),
+    found = made_quality(
+        reopened.recommender.vectors(reopened.graph, reopened.table),
         None,
         reopened.split,
         reopened.split.valid,

@@ -12,15 +12,15 @@ from small_run import blocks, small_config
 
 from sparserec import device
 from sparserec.data import split_interactions
-from sparserec.encodings import Encoding, as_read
+from sparserec.encodings import Encoding, encode
 from sparserec.errors import SettingError
 from sparserec.export import NEW_USERS, ExportOptions, export_run
+from sparserec.recommenders import FoldIn
 from sparserec.runs.folder import load_split, save_split
 from sparserec.runs.measure import Trained, measure_again, open_run
 from sparserec.runs.start_from import WarmStart
 from sparserec.runs.train import train_run
 from sparserec.serving.model import Model
-from sparserec.vectors import FoldIn, make_vectors
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +94,7 @@ def test_the_file_folds_new_users_in_as_measured(run: Trained, tmp_path: Path) -
     export_run(run, tmp_path / "m.srec", ExportOptions(encoding=encoding))
     file, ids, given = device.load(tmp_path / "m.srec"), run.split.train.item_ids, run.split.given
     assert given is not None
-    items, tables = as_read(make_vectors(run.recommender, run.graph, run.table), encoding)
+    items, tables = encode(run.recommender.vectors(run.graph, run.table), encoding).read
     made = FoldIn(tables, run.graph).users(given)
     for user in np.unique(run.split.test.users):
         history = given.items[given.users == user]

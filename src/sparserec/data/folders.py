@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparserec.data.arrow_columns import choose_columns
 from sparserec.data.errors import MissingColumnError, UnknownFormatError, UnreadableFileError
 from sparserec.data.formats import all_suffixes, find_format, form_of
+from sparserec.data.naming import choose_columns
 from sparserec.data.parquet_files import parquet_names
 from sparserec.data.sniff import read_text_head
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from sparserec.data.arrow_columns import SYNONYMS, plain_name
 from sparserec.data.columns import Source
 from sparserec.data.errors import (
     MalformedLineError,
@@ -24,6 +23,7 @@ from sparserec.data.errors import (
 from sparserec.data.folders import item_file
 from sparserec.data.frames import as_table
 from sparserec.data.interactions import IdMap, ItemInfo
+from sparserec.data.naming import SYNONYMS, plain_name
 from sparserec.data.sniff import check_text, read_bytes
 from sparserec.errors import DataError
 

@@ -11,13 +11,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from sparserec.data.arrow_columns import (
-    choose_columns,
-    is_index_name,
-    looks_like_header,
-    numbered_names,
-    positions,
-)
 from sparserec.data.errors import (
     EmptyDataError,
     EncodingError,
@@ -25,6 +18,7 @@ from sparserec.data.errors import (
     UnknownFormatError,
     UnreadableFileError,
 )
+from sparserec.data.naming import choose_columns, is_index_name, looks_like_header, numbered_names, positions
 from sparserec.units import show_bytes
 
 # Getting at the bytes of a file, with a named error for each way that fails.

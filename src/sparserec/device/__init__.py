@@ -5,7 +5,6 @@ training never will.
 from .codecs import (
     EncodedTable,
     SparseRows,
-    decode_table,
     dequantise,
     encode_table,
     fake_quantise,
@@ -55,7 +54,6 @@ __all__ = [
     "SparseRows",
     "Table",
     "code_rows",
-    "decode_table",
     "dequantise",
     "encode_coded",
     "encode_codes",

@@ -165,25 +165,6 @@ def encode_table(table: np.ndarray | SparseRows, bits: int, encoding: str | None
     return EncodedTable(n_rows, sparse.dim, bits, encoding, tensors)
 
 
-def decode_table(encoded: EncodedTable) -> np.ndarray:
-    """The (rows, dim) float32 table that a reader of these tensors sees."""
-    tensors, shape = encoded.tensors, (encoded.rows, encoded.dim)
-    if encoded.encoding == "bitmask":
-        present = np.unpackbits(tensors["mask"], axis=1, bitorder="little")[:, : encoded.dim].astype(np.bool_)
-    elif encoded.encoding == "byte-index":
-        counts = np.broadcast_to(tensors["count"], encoded.rows)
-        present = np.zeros(shape, np.bool_)
-        present[np.repeat(np.arange(encoded.rows), counts), tensors["index"]] = True
-    else:
-        present = np.ones(shape, np.bool_)
-    stored = tensors["code"]
-    codes = np.zeros(shape, np.int8)
-    codes[present] = (
-        stored if encoded.bits == 8 else signed_nibbles(unpack_nibbles(stored, int(present.sum())))
-    )
-    return dequantise(codes, tensors["scale"][:, None])
-
-
 def _starts(rows: np.ndarray, n_rows: int) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=n_rows))])
 

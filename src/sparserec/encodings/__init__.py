@@ -1,4 +1,4 @@
-"""How items are written into a file: one kind of encoding in each module, and what tables are made from."""
+"""How items are written into a file, one kind of encoding in each module, and how good vectors and files are."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from sparserec.extras import lazy_names
 if TYPE_CHECKING:
     from sparserec.encodings.base import DEFAULT, EncodedVectors, Encoding, Kind, VectorKind
     from sparserec.encodings.lists import EncodedLists, top_of_lists
-    from sparserec.encodings.material import Chosen, Learnt, Material, as_read, encode
+    from sparserec.encodings.material import Chosen, Learnt, Material, encode
+    from sparserec.encodings.quality import (
+        PerUser,
+        evaluate_part,
+        evaluate_test,
+        folded_users,
+        made_quality,
+        new_user_quality,
+        popularity_quality,
+        rank_quality,
+    )
     from sparserec.encodings.registry import ENCODINGS, all_encodings, find_encoding, learnable
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

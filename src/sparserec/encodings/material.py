@@ -70,8 +70,3 @@ def encode(vectors: Vectors, encoding: Encoding) -> EncodedVectors:
     made = encoding.of.encode(encoding, Material(vectors))
     assert isinstance(made, EncodedVectors)
     return made
-
-
-def as_read(vectors: Vectors, encoding: Encoding) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """The float values a reader will see: (scoring vectors, fold-in tables)."""
-    return encode(vectors, encoding).read

@@ -14,7 +14,7 @@ from typing import Any
 from sparserec.classics import CLASSICS, ClassicSettings, Fitted, Tried, histories, search
 from sparserec.data import Interactions, Source, Split, split_interactions
 from sparserec.errors import DataError, RunError
-from sparserec.evaluation import Evaluation, evaluate_scorer
+from sparserec.evaluation import Evaluation, evaluate_scorer, some_users
 from sparserec.files import write_text
 from sparserec.process import PhasePeaks
 from sparserec.progress import say
@@ -30,7 +30,6 @@ from sparserec.runs import (
     write_per_user,
 )
 from sparserec.training import RunConfig
-from sparserec.vectors import some_users
 
 METHOD = "classic"
 SEARCH_USERS = 5_000  # whose validation items a search is decided by

@@ -22,13 +22,13 @@ from sparserec.encodings import (
     all_encodings,
     encode,
     find_encoding,
+    folded_users,
     learnable,
 )
 from sparserec.errors import SettingError
 from sparserec.export.prefer import Point, smallest_near, surely_near
 from sparserec.progress import progress
 from sparserec.recommenders import Vectors
-from sparserec.vectors import folded_users
 
 PLAIN = ("int", "gaps")
 """Kinds that a file without a budget may have: axes, codes and lists are for tight ones."""

@@ -33,20 +33,11 @@ def draw_curve(report: ExportReport, path: Path) -> None:
             alpha=0.4 + 0.075 * bits,
             label=f"{kind}, {bits} bits, fold-in {fold}",
         )
-    axes.axhline(
-        report.quality["float"]["folded"]["ndcg@20"],
-        color="#555",
-        linewidth=1,
-        linestyle=":",
-        label="float, all entries",
-    )
-    axes.axhline(
-        report.quality["popularity"]["all"]["ndcg@20"],
-        color="#999",
-        linewidth=1,
-        linestyle="-.",
-        label="popularity",
-    )
+    for level, name, style in (
+        (report.quality["float"]["folded"], "float, all entries", ":"),
+        (report.quality["popularity"]["all"], "popularity", "-."),
+    ):
+        axes.axhline(level["ndcg@20"], color="#777", linewidth=1, linestyle=style, label=name)
     axes.axvline(report.bytes / 1e6, color="#2c8a4b", linewidth=1, label="written file")
     axes.set_xscale("log")
     axes.set_xlabel("file size (MB)")

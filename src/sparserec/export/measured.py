@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparserec.encodings import EncodedLists, EncodedVectors, Encoding
+from sparserec.encodings import (
+    EncodedLists,
+    EncodedVectors,
+    Encoding,
+    made_quality,
+    new_user_quality,
+    popularity_quality,
+)
 from sparserec.recommenders import Vectors
 from sparserec.runs import Trained
 from sparserec.table import Table
-from sparserec.vectors import made_quality, make_vectors, new_user_quality, popularity_quality
 
 Quality = dict[str, dict[str, dict[str, float]]]
 """Metrics by stage (float, file, popularity) and group of users."""
@@ -33,7 +39,7 @@ def file_quality(
     """
     read = vectors
     if made is None:  # mode full
-        read = make_vectors(run.recommender, run.graph, run.table.quantised(encoding.bits))
+        read = run.recommender.vectors(run.graph, run.table.quantised(encoding.bits))
     quality: Quality = {}
     if len(run.split.valid):
         truth = run.split.valid
@@ -55,5 +61,5 @@ def _served(quality: dict[str, dict[str, float]], mode: str) -> dict[str, dict[s
 
 def trained_score(run: Trained, table: Table) -> float:
     """Validation NDCG@20 of trained users, by a table of a run."""
-    vectors = make_vectors(run.recommender, run.graph, table)
+    vectors = run.recommender.vectors(run.graph, table)
     return made_quality(vectors, None, run.split, run.split.valid)["trained"]["ndcg@20"]

@@ -15,7 +15,6 @@ from sparserec.export.options import ExportOptions
 from sparserec.progress import say
 from sparserec.recommenders import Vectors, graph_of
 from sparserec.runs import Trained
-from sparserec.vectors import make_vectors
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,13 +36,13 @@ class Side:
 
     @cached_property
     def vectors(self) -> Vectors:
-        return make_vectors(self.run.recommender, self.run.graph, self.run.table)
+        return self.run.recommender.vectors(self.run.graph, self.run.table)
 
     @cached_property
     def full_lengths(self) -> np.ndarray:
         """Of vectors of items where the graph is all that is known, as in mode full."""
         graph = graph_of(self.run.recommender, self.run.split.everything())
-        return np.linalg.norm(make_vectors(self.run.recommender, graph, self.run.table).items, axis=1)
+        return np.linalg.norm(self.run.recommender.vectors(graph, self.run.table).items, axis=1)
 
     @cached_property
     def chosen(self) -> Chosen:

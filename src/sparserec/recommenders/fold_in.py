@@ -27,7 +27,7 @@ from sparserec.table import EntryDropout, Table
 class FoldIn:
     """Makes users from histories, one or all of them."""
 
-    tables: tuple[np.ndarray, ...]  # P^(q), each (items, dim); made by propagate.make_vectors
+    tables: tuple[np.ndarray, ...]  # P^(q), each (items, dim); made by a base
     graph: Adjacency
 
     def terms(self, items: np.ndarray) -> np.ndarray:

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from sparserec.data import Split
+from sparserec.encodings import evaluate_test
 from sparserec.errors import DataError, RunError, SettingError
 from sparserec.evaluation import Evaluation, UserValues
 from sparserec.files import replacing
@@ -25,7 +26,6 @@ from sparserec.runs.folder import RunFolder, load_split
 from sparserec.runs.record import Record, now
 from sparserec.table import Table
 from sparserec.training import RunConfig, load_table
-from sparserec.vectors import evaluate_test
 
 METRIC, PRECISION = "ndcg@20", "int8"
 """What is kept beside a result file: what the paper's tables are ordered by, of the table as it quantises it."""

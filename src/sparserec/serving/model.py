@@ -27,7 +27,6 @@ from sparserec.serving.questions import Past, Wanted, check_length, no_vector
 from sparserec.serving.ranking import listing, rank, rows_of_listing
 from sparserec.serving.shipping import export_model, export_options
 from sparserec.serving.titles import items_with, matching_titles
-from sparserec.vectors import make_vectors
 
 FILES = (".srec", ".html")
 """Names that are never meant for a run folder."""
@@ -277,7 +276,7 @@ class Model(AskedModel):
 
     @cached_property
     def _vectors(self) -> Vectors:
-        return make_vectors(self.run.recommender, self.run.graph, self.run.table)
+        return self.run.recommender.vectors(self.run.graph, self.run.table)
 
     @cached_property
     def _popularity(self) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from sparserec.data import Interactions, ReadReport, Source, Split, split_interactions
 from sparserec.distributed import ALONE, Processes
+from sparserec.encodings import evaluate_part, evaluate_test
 from sparserec.errors import DataError, SettingError
 from sparserec.evaluation import Evaluation
 from sparserec.exploration import StoredFactors, cached_path, factorise
@@ -19,7 +20,6 @@ from sparserec.process import PhasePeaks
 from sparserec.recommenders import Batches, Recommender, Steps, Tried, make_recommender
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
-from sparserec.vectors import evaluate_part, evaluate_test
 
 # Where a training begins: from nothing, unless a finished run gives it a beginning (runs/start_from.py).
 

@@ -9,13 +9,12 @@ import scipy.sparse
 import torch
 
 from sparserec.data import Interactions, Split
-from sparserec.encodings import EncodedLists, EncodedVectors, Encoding, encode, top_of_lists
+from sparserec.encodings.base import EncodedVectors
+from sparserec.encodings.lists import EncodedLists, top_of_lists
 from sparserec.evaluation import Evaluation, evaluate, per_user
-from sparserec.evaluation import some_users as some_users
 from sparserec.graph import Adjacency
-from sparserec.recommenders import FoldIn, Recommender, given_history, user_history
+from sparserec.recommenders import FoldIn, Recommender, Vectors, given_history, user_history
 from sparserec.table import Shape, Table
-from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all
 
 KEPT = ("recall@20", "ndcg@20")
 
@@ -76,17 +75,6 @@ def folded_users(
     return _ranked(users, items, split, truth, at_test)
 
 
-def encoded_quality(
-    vectors: Vectors, encoding: Encoding | None, split: Split, truth: Interactions, at_test: bool = False
-) -> dict[str, dict[str, float]]:
-    """`trained`: final user vectors against the file's item vectors. `folded`: users made on the device from history.
-
-    Without an encoding the float vectors are measured.
-    """
-    made = None if encoding is None else encode(vectors, encoding)
-    return made_quality(vectors, made, split, truth, at_test)
-
-
 def made_quality(
     vectors: Vectors,
     made: EncodedVectors | EncodedLists | None,
@@ -95,7 +83,11 @@ def made_quality(
     at_test: bool = False,
     places: np.ndarray | None = None,
 ) -> dict[str, dict[str, float]]:
-    """The same of what goes into a file, whose items are `places` of all. Lists have no vectors for trained users."""
+    """`trained`: final user vectors against the file's item vectors. `folded`: users made on the device from history.
+
+    Items of what goes into a file are `places` of all; without it the float vectors are measured. Lists have no vectors
+    for trained users.
+    """
     quality = {"folded": _means(folded_users(vectors, made, split, truth, at_test, places))}
     if isinstance(made, EncodedLists):
         return quality
@@ -167,10 +159,10 @@ def evaluate_test(
     Users held out whole have rows that were never trained, so their vectors are made from what is given of them.
     """
     if split.given is None:
-        vectors = propagate_all(recommender, graph, table)
+        vectors = recommender.outputs(graph, table)
         users, items = vectors[: graph.n_users], vectors[graph.n_users :]
     else:
-        made = make_vectors(recommender, graph, table)
+        made = recommender.vectors(graph, table)
         users, items = made.folding.users(split.given), made.items
     return evaluate_part(users, items, table.shape, split.train, split.test, split.known_at_test, ks)
 
