@@ -1,11 +1,12 @@
 """First learning rates: written down, borrowed, or chosen by a search; and the searches that are still to be made.
 
 A variant is searched once on every base: Gowalla, density .125, 10 epochs, by halving (`sparserec.experiments.Search`).
-Only the winner of a search has its test set opened, and is recorded under the name of the search.
+Only the winner of a search has its test set opened, and is recorded, under the name of the search and its rate.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ RATES = (0.03, 0.06, 0.12, 0.24)
 SHORT_EPOCHS, FINISH = 3, 2
 """Two are trained in full: in three epochs larger rates look better than they are in ten (docs/log.md)."""
 DATA, DENSITY, SEED = "gowalla", 0.125, 0
+WINNER = re.compile(r"search-.+=")
+"""Names of rows that a whole search ended in."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class Rates:
         self.searched: dict[str, Found] = {}
         for found in recorded:
             key = _without_rate(found.config)
-            if not found.name.startswith("search-"):  # trained at a rate that nobody compared with others
+            if not WINNER.match(found.name):  # trained at a rate that nobody compared with others
                 continue
             if key not in self.searched or found.validation > self.searched[key].validation:
                 self.searched[key] = found

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sparserec.errors import SettingError
-from sparserec.experiments.search import MOST_RATES, Search, unfold
+from sparserec.experiments.search import MOST_RATES, MOST_WHOLE, Search, unfold
 
 FOUR = Search("cerp", (0.04, 0.08, 0.16, 0.32), 3, 2)
 
@@ -30,9 +30,20 @@ def test_the_best_two_finish_and_the_winner_is_opened_without_training() -> None
     scores = shorts({0.04: 0.1, 0.08: 0.3, 0.16: 0.2, 0.32: 0.05})
     assert names(FOUR, scores)[4:] == ["cerp@0.08", "cerp@0.16"]
     assert unfold(FOUR, scores)[4].changes == {"recipe": {"learning_rate": 0.08}, "open_test": False}
-    scores |= {"cerp@0.08": 0.4, "cerp@0.16": 0.5}
+    scores |= {"cerp@0.08": 0.4, "cerp@0.16": 0.5, "cerp@0.32": 0.1}
     last = unfold(FOUR, scores)[-1]
-    assert (last.name, last.opens) == ("cerp", "cerp@0.16")
+    assert (last.name, last.opens) == ("cerp=0.16", "cerp@0.16")
+
+
+def test_an_edge_that_wins_at_full_length_is_extended_too() -> None:
+    """Short trainings like larger rates: .16 and .32 finish first, and .08, fourth of the short ones, is the best."""
+    scores = shorts({0.04: 0.1, 0.08: 0.2, 0.16: 0.4, 0.32: 0.3}) | {"cerp@0.16": 0.4, "cerp@0.32": 0.3}
+    assert names(FOUR, scores)[-1] == "cerp@0.08"
+    scores["cerp@0.08"] = 0.5
+    assert names(FOUR, scores)[-1] == "cerp@0.04"
+    assert names(FOUR, scores | {"cerp@0.04": 0.45})[-1] == "cerp=0.08"
+    falling = scores | {"cerp@0.04": 0.6, "cerp@0.02": 0.7, "cerp@0.01": 0.8}
+    assert names(FOUR, falling)[-2:] == ["cerp@0.02", "cerp=0.02"], f"{MOST_WHOLE} at the most"
 
 
 @pytest.mark.parametrize(("edge", "next_rate"), [(0.32, "0.64"), (0.04, "0.02")])
@@ -49,8 +60,10 @@ def test_an_edge_that_wins_is_extended_until_it_does_not(edge: float, next_rate:
 def test_a_failed_training_is_the_worst_and_failed_finals_open_nothing() -> None:
     scores = shorts({0.04: 0.1, 0.08: 0.3, 0.16: 0.2, 0.32: None})
     assert names(FOUR, scores)[4:] == ["cerp@0.08", "cerp@0.16"]
-    assert names(FOUR, scores | {"cerp@0.08": None, "cerp@0.16": 0.2})[-1] == "cerp"
-    assert names(FOUR, scores | {"cerp@0.08": None, "cerp@0.16": None})[-1] == "cerp@0.16"
+    whole = {"cerp@0.08": None, "cerp@0.16": 0.2, "cerp@0.32": None}
+    assert names(FOUR, scores | whole)[-1] == "cerp=0.16"
+    nothing = {f"cerp@{rate:g}": None for rate in (0.02, 0.04, 0.08, 0.16, 0.01)}
+    assert "=" not in names(FOUR, scores | nothing)[-1]
 
 
 def test_mistakes_are_named() -> None:

@@ -257,7 +257,7 @@ def test_a_recorded_search_gives_the_rate(tmp_path: Path) -> None:
     for rate, score in ((0.16, 0.06), (0.04, 0.05)):
         recipe = config.recipe.model_copy(update={"learning_rate": rate})
         trained = config.model_copy(update={"recipe": recipe})
-        rows.append(Found(row_of(trained, score, name="search-mf-small_dense"), tmp_path, None))
+        rows.append(Found(row_of(trained, score, name="search-mf-small_dense=0.1"), tmp_path, None))
     alone = Found(row_of(trained, 0.07), tmp_path, None)
     assert Rates([alone]).of("mf", "small_dense").rate is None, "not compared with any other rate"
     rates = Rates([*rows, alone])

@@ -48,7 +48,7 @@ def test_rank_agreement_by_hand(tmp_path: Path) -> None:
                 continue
             score = scores[job.cells[0].variant] + 0.002 * job.cells[0].seed
             score = 0.5 if (grid, job.cells[0].variant) == ("table1", "dsl") else score
-            some.append(json.dumps(row_of(job.config, score, name=f"search-{job.name}")))
+            some.append(json.dumps(row_of(job.config, score, name=f"search-{job.name}=0.1")))
     place.results.mkdir()
     for grid, some in rows.items():
         (place.results / f"{grid}.jsonl").write_text("\n".join(some) + "\n")

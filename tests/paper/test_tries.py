@@ -14,7 +14,7 @@ def test_tries_hand_worked() -> None:
         row("search-lightgcn-small_dense_bytes-0a1b2c@0.24-short", 0.08),
         row("search-lightgcn-small_dense_bytes-0a1b2c@0.06-short", 0.07),
         row("search-lightgcn-small_dense_bytes-0a1b2c@0.24", 0.0912),
-        row("search-lightgcn-small_dense_bytes-0a1b2c", 0.0912),  # the winner opened, no try of its own
+        row("search-lightgcn-small_dense_bytes-0a1b2c=0.24", 0.0912),  # the winner opened, no try of its own
         row("search-mgdcf-pep-000000@1e-05-short", 0.01),
         row("search-mgdcf-pep-000000@0.03-short", None),  # failed
         row("lightgcn-sparserec-seed-0", 0.1),

@@ -1,12 +1,13 @@
-"""Rates by halving: short trainings of every rate, the best two in full, the winner measured on the test set.
+"""Rates by halving: short trainings of every rate, the best two and more in full, the winner measured on the test set.
 
 A `[[search]]` of a queue file has a `name`, `rates`, optional `short_epochs` (3), `finish` (2) and `priority`, and the
 settings of a run. It unfolds into runs as their results come in, so a stopped queue goes on where it was:
 
     NAME@RATE-short   every rate, whole trainings of `short_epochs`; while the best is the smallest or the largest rate,
                       half or twice that rate is tried too
-    NAME@RATE         the best `finish` of them at the recipe's length, test set closed
-    NAME              the best of these by validation, its test set opened: no second training
+    NAME@RATE         the best `finish` of them at the recipe's length, test set closed; while the best of these is the
+                      smallest or the largest of them, the next rate too: short trainings like larger rates
+    NAME=RATE         the best of these by validation, its test set opened: no second training
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Any
 
 from sparserec.errors import SettingError
 
-MOST_RATES = 8
-"""A search whose edge still wins after so many rates ends there."""
+MOST_RATES, MOST_WHOLE = 8, 5
+"""A search whose edge still wins after so many rates, short or in full, ends there."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,28 @@ def unfold(search: Search, scores: dict[str, float | None]) -> list[Step]:
     steps = [_short(search, rate) for rate in rates]
     if not _finished(search, rates, scores, short=True):
         return steps
-    chosen = _ranked(search, rates, scores, short=True)[: search.finish]
+    chosen = _in_full(search, rates, scores)
     steps += [_full(search, rate) for rate in chosen]
     if _finished(search, chosen, scores, short=False):
         winner = _ranked(search, chosen, scores, short=False)[0]
         if scores[_name(search, winner, short=False)] is not None:
-            steps.append(Step(search.name, {}, opens=_name(search, winner, short=False)))
+            opened = _name(search, winner, short=False)
+            steps.append(Step(f"{search.name}={winner:g}", {}, opens=opened))
     return steps
+
+
+def _in_full(search: Search, rates: list[float], scores: dict[str, float | None]) -> list[float]:
+    """Rates to train at full length, as far as they are known."""
+    chosen = _ranked(search, rates, scores, short=True)[: search.finish]
+    while 1 < len(chosen) < MOST_WHOLE and _finished(search, chosen, scores, short=False):
+        best = _ranked(search, chosen, scores, short=False)[0]
+        if best == min(chosen):
+            chosen.append(max((rate for rate in rates if rate < best), default=best / 2))
+        elif best == max(chosen):
+            chosen.append(min((rate for rate in rates if rate > best), default=best * 2))
+        else:
+            break
+    return chosen
 
 
 def _name(search: Search, rate: float, short: bool) -> str:
