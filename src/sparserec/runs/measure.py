@@ -9,23 +9,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from sparserec.data import Split
-from sparserec.encodings import evaluate_test
 from sparserec.errors import DataError, RunError, SettingError
-from sparserec.evaluation import Evaluation, UserValues
 from sparserec.files import replacing
-from sparserec.graph import Adjacency
 from sparserec.process import PhasePeaks
 from sparserec.progress import say
-from sparserec.recommenders import Recommender, graph_of, make_recommender
 from sparserec.runs.folder import RunFolder, load_split
 from sparserec.runs.record import Record, now
-from sparserec.table import Table
-from sparserec.training import RunConfig, load_table
+
+if TYPE_CHECKING:
+    from sparserec.data import Split
+    from sparserec.evaluation import Evaluation, UserValues
+    from sparserec.graph import Adjacency
+    from sparserec.recommenders import Recommender
+    from sparserec.table import Table
+    from sparserec.training import RunConfig
 
 METRIC, PRECISION = "ndcg@20", "int8"
 """What is kept beside a result file: what the paper's tables are ordered by, of the table as it quantises it."""
@@ -49,6 +50,8 @@ def folder_users(run: RunFolder, metric: str, precision: str) -> UserValues:
         raise RunError(
             f"{run.path}: no {run.per_user.name}; the split has no test part or the folder is damaged"
         ) from None
+    from sparserec.evaluation import UserValues
+
     return UserValues(load_split(run.data).train.user_ids.external(users), values)
 
 
@@ -73,6 +76,8 @@ def record_users(path: Path, run: RunFolder, metric: str = METRIC, precision: st
 
 def recorded_users(path: Path, metric: str = METRIC, precision: str = PRECISION) -> UserValues:
     """Read what `record_users` wrote."""
+    from sparserec.evaluation import UserValues
+
     name = f"{precision}.{metric}"
     try:
         with _opened(path) as stored:
@@ -128,6 +133,9 @@ def open_final(path: Path) -> Trained | None:
 
 def open_run(path: Path) -> Trained:
     """A finished run, its parts checked to belong together; an error says what is missing or damaged."""
+    from sparserec.recommenders import graph_of, make_recommender
+    from sparserec.training import load_table
+
     folder = RunFolder(path)
     config, record = folder.read_config(), folder.read_record()
     folder.verify()
@@ -225,6 +233,8 @@ def count_opening(run: Trained) -> None:
 
 
 def _measure(run: Trained) -> Callable[[Table], Evaluation]:
+    from sparserec.encodings import evaluate_test
+
     return lambda table: evaluate_test(run.recommender, run.graph, table, run.split, run.config.ks)
 
 

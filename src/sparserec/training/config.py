@@ -13,8 +13,6 @@ from typing import Any, Literal
 from pydantic import Field, PositiveInt
 
 from sparserec.errors import SettingError
-from sparserec.methods import make_method
-from sparserec.recommenders import PRESETS, make_recommender
 from sparserec.settings import Settings
 
 
@@ -303,6 +301,8 @@ def expand_like(values: dict[str, Any]) -> dict[str, Any]:
         return values
     if name not in LIKE:
         raise SettingError(f"like {name!r}: unknown; known: {', '.join(LIKE)}")
+    from sparserec.recommenders import PRESETS
+
     merged = merge(LIKE[name], values)
     own, theirs = f"{name}-{merged.get('data')}", PRESETS.get(merged["base"], {})
     preset = own if own in theirs else f"{name}-gowalla"
@@ -315,6 +315,8 @@ def expand_preset(values: dict[str, Any]) -> dict[str, Any]:
     name, base = values.pop("preset", None), values["base"]
     if name is None:
         return values
+    from sparserec.recommenders import PRESETS
+
     known = PRESETS.get(base, {})
     if name not in known:
         raise SettingError(f"unknown preset {name!r} of {base}; known: {', '.join(known) or 'none'}")
@@ -332,6 +334,9 @@ def merge(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
 
 def build_config(values: dict[str, Any], where: str = "settings", user_rows: bool = False) -> RunConfig:
     """Check everything that can be checked before data is read; `user_rows`: a file with rows of users is wanted."""
+    from sparserec.methods import make_method  # torch: a finished run is listed without it
+    from sparserec.recommenders import make_recommender
+
     _check_kinds(values, where)
     values = {name: value for name, value in values.items() if name != "settled"}  # a run's own
     values = expand_base(expand_like(values), user_rows)
