@@ -15,6 +15,9 @@ EXTRAS: dict[str, tuple[str, ...]] = {
         "torch", "scipy", "sklearn", "pyarrow", "narwhals", "safetensors", "pydantic", "typer", "rich", "numba",
     ),
     "plots": ("matplotlib",),
+    "tune": ("optuna",),
+    "mlflow": ("mlflow", "sqlalchemy", "alembic"),
+    "tensorboard": ("tensorboardX",),
 }  # fmt: skip
 """What each extra brings, by the name it is imported under; a test holds it to pyproject.toml."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
@@ -13,7 +14,7 @@ from sparserec.extras import extras_named
 from sparserec.process import wait_passively
 
 if TYPE_CHECKING:
-    from sparserec.runs import Input
+    from sparserec.runs import Input, Observer
     from sparserec.serving.file_model import FileModel
     from sparserec.serving.model import Model
 
@@ -37,6 +38,7 @@ def fit(
     metadata: Any = None,
     data_dir: Path | str | None = None,
     threads: int | None = None,
+    observers: Sequence[Observer] = (),
     quiet: bool = False,
     **settings: Any,
 ) -> Model:
@@ -56,7 +58,8 @@ def fit(
     one it lives as long as the model (`save` keeps it). `dim` is 128 and `density` .125 unless given or chosen for a
     `budget`: the bytes of the file to ship, such as "1MB", of mode "items" or "full". A run that cannot fit into memory
     is refused unless `force` is true, and a long factorisation is shortened, as `sparserec train` does. `threads` are
-    all cores, or one for a small log, unless given. `settings` are those of RunConfig, for example
+    all cores, or one for a small log, unless given. `observers` hear every event of the training: a
+    `sparserec.tracking.MLflow()` or `TensorBoard()`, or your own `sparserec.Observer`. `settings` are those of RunConfig, for example
     `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, or `base="lightgcn",
     base_settings={"layers": 2}`. Without a `base` it is "history", and "lightgcn" where a preset, a recipe of graph
     recommenders or mode "full" needs one with rows for users.
@@ -71,7 +74,7 @@ def fit(
     wait_passively()
     with extras_named("sparserec.fit"):
         from sparserec.planning import PlanOptions
-        from sparserec.runs import Input, train_run
+        from sparserec.runs import Input, train_run, watching
         from sparserec.serving.model import Model
         from sparserec.training import build_config
 
@@ -96,9 +99,10 @@ def fit(
         temporary = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
         target = Path(stack.enter_context(temporary)) / "run" if temporary is not None else Path(folder or "")
         source = Input(data, data_dir, metadata)
-        train_run(config, target, source, options, quiet=quiet)
-        if file and mode == "items":
-            _ship(target, source if thorough else None, options.budget, quiet)
+        with watching(observers) as watched:
+            train_run(config, target, source, options, quiet=quiet, watched=watched)
+            if file and mode == "items":
+                _ship(target, source if thorough else None, options.budget, quiet)
         stack.pop_all()  # from here on the folder lives as long as the model
     return Model(target, temporary)
 

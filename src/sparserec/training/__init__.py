@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         save_table,
         write_arrays,
     )
-    from sparserec.training.config import RunConfig, differences
+    from sparserec.training.config import RunConfig, differences, flat_settings
     from sparserec.training.configure import (
         assign,
         build_config,
@@ -36,7 +36,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "checkpoint": ("Arrays", "fitting", "load_table", "read_arrays", "save_table", "write_arrays"),
-        "config": ("RunConfig", "differences"),
+        "config": ("RunConfig", "differences", "flat_settings"),
         "configure": ("assign", "build_config", "merge", "parse_assignment", "read_toml", "resolve_config"),
         "loop": ("CHECKPOINT", "Loop"),
         "mask_stats": ("correlation", "ranks", "support_stats"),

@@ -71,14 +71,15 @@ class RunConfig(Settings):
 
 def differences(old: RunConfig, new: RunConfig, most: int = 4) -> str:
     """What two configurations do not agree on, as `dim 64, now 32`; the first few."""
-    before, now = _flat(old.model_dump(mode="json")), _flat(new.model_dump(mode="json"))
+    before, now = flat_settings(old.model_dump(mode="json")), flat_settings(new.model_dump(mode="json"))
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     shown = [f"{name} {before.get(name)}, now {now.get(name)}" for name in names[:most]]
     return "; ".join(shown) + (f"; and {len(names) - most} more" if len(names) > most else "")
 
 
-def _flat(values: dict[str, Any], above: str = "") -> dict[str, Any]:
+def flat_settings(values: dict[str, Any], above: str = "") -> dict[str, Any]:
+    """Settings of groups beside all others, as `recipe.epochs`."""
     found: dict[str, Any] = {}
     for name, value in values.items():
-        found |= _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
+        found |= flat_settings(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
     return found
