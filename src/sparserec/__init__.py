@@ -19,8 +19,8 @@ from sparserec.lazy import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.errors import SparserecError
-    from sparserec.runs import EndTraining, Observer
-    from sparserec.serving import FileModel, Model, Recommendations, compare, fit, load, pack
+    from sparserec.runs import Observer
+    from sparserec.serving import FileModel, Model, Recommendations, compare, fit, load, pack, tune
 
 __version__ = "0.1.0"
 SENTENCE = (
@@ -33,7 +33,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "errors": ("SparserecError",),
-        "runs": ("EndTraining", "Observer"),
-        "serving": ("FileModel", "Model", "Recommendations", "compare", "fit", "load", "pack"),
+        "runs": ("Observer",),
+        "serving": ("FileModel", "Model", "Recommendations", "compare", "fit", "load", "pack", "tune"),
     },
 )

@@ -6,19 +6,19 @@ row keeps its best few, and trains on to more. The surplus goes along a cubic (Z
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from sparserec.exploration import active_target, mark_kept
 from sparserec.methods.base import StepInfo
-from sparserec.settings import Settings
+from sparserec.settings import Between, Settings
 from sparserec.table import SparseTable
 
 
 class CutSettings(Settings):
-    start_ratio: float = Field(1.0, ge=1)
+    start_ratio: Annotated[float, Between(1.0, 4.0)] = Field(1.0, ge=1)
     """Entries before the cuts, in budgets; never more than the whole table. 1: the budget from the start, no cuts."""
     cut_from: float = Field(0.5, ge=0, lt=1)
     """Share of the epochs at which cutting begins and exploring ends."""

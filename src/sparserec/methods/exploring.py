@@ -8,7 +8,7 @@ the active entries in the last batch available for either.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -26,7 +26,7 @@ from sparserec.exploration import (
 )
 from sparserec.methods.base import Context, Phase, StepInfo
 from sparserec.methods.plain import OneTraining
-from sparserec.settings import Settings
+from sparserec.settings import Between, Settings
 from sparserec.table import SparseTable, Table
 
 
@@ -129,9 +129,9 @@ class ByLastGradient(Exploring):
 class RuleSettings(Settings):
     """Settings of methods whose explorations end before the training does."""
 
-    drop_fraction: float = Field(0.3, ge=0, lt=1)
+    drop_fraction: Annotated[float, Between(0.05, 0.6)] = Field(0.3, ge=0, lt=1)
     """Share of active entries dropped at the first exploration."""
-    explore_until: float = Field(0.75, gt=0, le=1)
+    explore_until: Annotated[float, Between(0.3, 1.0)] = Field(0.75, gt=0, le=1)
     """Share of the training after which the support stays fixed."""
     scope: Scope = "joint"
     """Rank users and items as one table, or each by itself with the magnitude split."""

@@ -9,7 +9,14 @@ from sparserec.lazy import lazy_names
 if TYPE_CHECKING:
     from sparserec.runs.figures import rows_figure
     from sparserec.runs.folder import CONFIG, RunFolder
-    from sparserec.runs.measure import count_opening, measure_again, measure_test, metrics_of, write_per_user
+    from sparserec.runs.measure import (
+        count_opening,
+        measure_again,
+        measure_test,
+        metrics_of,
+        open_later,
+        write_per_user,
+    )
     from sparserec.runs.observers import EndTraining, Event, Observer, Watched, watching
     from sparserec.runs.per_user import (
         METRIC,
@@ -31,7 +38,14 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "figures": ("rows_figure",),
         "folder": ("CONFIG", "RunFolder"),
-        "measure": ("count_opening", "measure_again", "measure_test", "metrics_of", "write_per_user"),
+        "measure": (
+            "count_opening",
+            "measure_again",
+            "measure_test",
+            "metrics_of",
+            "open_later",
+            "write_per_user",
+        ),
         "observers": ("EndTraining", "Event", "Observer", "Watched", "watching"),
         "per_user": (
             "METRIC",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from sparserec.serving.packing import PackReport, pack
     from sparserec.serving.questions import QuestionError, UnknownItemError, UnknownUserError
     from sparserec.serving.side_by_side import Comparison, compare
+    from sparserec.serving.tuned import Tuned, tune
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
@@ -45,5 +46,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "packing": ("PackReport", "pack"),
         "questions": ("QuestionError", "UnknownItemError", "UnknownUserError"),
         "side_by_side": ("Comparison", "compare"),
+        "tuned": ("Tuned", "tune"),
     },
 )

@@ -59,10 +59,10 @@ def fit(
     `budget`: the bytes of the file to ship, such as "1MB", of mode "items" or "full". A run that cannot fit into memory
     is refused unless `force` is true, and a long factorisation is shortened, as `sparserec train` does. `threads` are
     all cores, or one for a small log, unless given. `observers` hear every event of the training: a
-    `sparserec.tracking.MLflow()` or `TensorBoard()`, or your own `sparserec.Observer`. `settings` are those of RunConfig, for example
-    `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, or `base="lightgcn",
-    base_settings={"layers": 2}`. Without a `base` it is "history", and "lightgcn" where a preset, a recipe of graph
-    recommenders or mode "full" needs one with rows for users.
+    `sparserec.tracking.MLflow()` or `TensorBoard()`, or your own `sparserec.Observer`. `settings` are those of
+    RunConfig, for example `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, or
+    `base="lightgcn", base_settings={"layers": 2}`. Without a `base` it is "history", and "lightgcn" where a
+    preset, a recipe of graph recommenders or mode "full" needs one with rows for users.
 
     >>> short = {"dim": 8, "epochs": 2, "ks": (5,), "quiet": True}
     >>> model = sparserec.fit(frame, user_col="who", item_col="place", **short)
@@ -78,21 +78,8 @@ def fit(
         from sparserec.serving.model import Model
         from sparserec.training import build_config
 
-    reading = _reading(settings)
-    recipe = settings.pop("recipe", {})
-    recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
-    chosen = {"dim": dim, "density": density}
-    values = {
-        "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__,
-        **({} if base is None else {"base": base}),
-        "method": method,
-        "seed": seed,
-        "final": final,
-        "recipe": recipe if epochs is None else {**recipe, "epochs": epochs},
-        **{name: value for name, value in chosen.items() if value is not None},
-        **({"read": reading} if reading else {}),
-        **settings,
-    }
+    named = {"base": base, "method": method, "seed": seed, "final": final, "dim": dim, "density": density}
+    values = asked_values("sparserec.fit", data, named, epochs, settings)
     config = build_config(values, "sparserec.fit", user_rows=mode == "full")
     options = PlanOptions.of(budget, mode, None, force, threads)
     with ExitStack() as stack:
@@ -107,6 +94,22 @@ def fit(
     return Model(target, temporary)
 
 
+def asked_values(
+    where: str, data: Any, named: dict[str, Any], epochs: int | None, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """What was asked for, as values of RunConfig; what was left open is left out."""
+    reading = _reading(where, settings)
+    recipe = settings.pop("recipe", {})
+    recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
+    return {
+        "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__,
+        **{name: value for name, value in named.items() if value is not None},
+        "recipe": recipe if epochs is None else {**recipe, "epochs": epochs},
+        **({"read": reading} if reading else {}),
+        **settings,
+    }
+
+
 def _ship(folder: Path, source: Input | None, budget: int | None, quiet: bool) -> None:
     """Write the best file for the size; with a `source` a second model is trained on it."""
     from sparserec.export import said, ship_run, ship_thoroughly
@@ -119,7 +122,7 @@ def _ship(folder: Path, source: Input | None, budget: int | None, quiet: bool) -
     say(said(folder) or "", quiet)
 
 
-def _reading(settings: dict[str, Any]) -> dict[str, Any]:
+def _reading(where: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Takes what is for the reader out of the settings: a group `read`, or its settings by their own names.
 
     Settings of a recipe are told apart from those here, where they would be unknown.
@@ -130,7 +133,7 @@ def _reading(settings: dict[str, Any]) -> dict[str, Any]:
     for name in settings:
         if (group := RunConfig.group_of(name)) is not None:
             raise SettingError(
-                f"sparserec.fit: {name} is a setting of the {group}; write {group}={{{name!r}: {settings[name]!r}}}"
+                f"{where}: {name} is a setting of the {group}; write {group}={{{name!r}: {settings[name]!r}}}"
             )
     named = [name for name in ReadOptions.model_fields if name in settings]
     return {**settings.pop("read", {}), **{name: settings.pop(name) for name in named}}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         parse_assignment,
         read_toml,
         resolve_config,
+        said_values,
     )
     from sparserec.training.loop import CHECKPOINT, Loop
     from sparserec.training.mask_stats import correlation, ranks, support_stats
@@ -37,7 +38,15 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "checkpoint": ("Arrays", "fitting", "load_table", "read_arrays", "save_table", "write_arrays"),
         "config": ("RunConfig", "differences", "flat_settings"),
-        "configure": ("assign", "build_config", "merge", "parse_assignment", "read_toml", "resolve_config"),
+        "configure": (
+            "assign",
+            "build_config",
+            "merge",
+            "parse_assignment",
+            "read_toml",
+            "resolve_config",
+            "said_values",
+        ),
         "loop": ("CHECKPOINT", "Loop"),
         "mask_stats": ("correlation", "ranks", "support_stats"),
         "prepare": ("Prepared", "prepare_run"),

@@ -155,10 +155,18 @@ def resolve_config(
 
     `user_rows`: a file that holds rows of users is wanted.
     """
-    values = (inherited or {}) | (read_toml(file) if file else {})
+    values = said_values(file, options, assignments, inherited)
+    return build_config(values, str(file) if file else "command line", user_rows)
+
+
+def said_values(
+    file: Path | None, options: dict[str, Any], assignments: list[str], under: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What a command was given of the settings, and nothing else."""
+    values = (under or {}) | (read_toml(file) if file else {})
     for name, value in options.items():
         if value is not None:
             assign(values, name.split("."), value)
     for text in assignments:
         assign(values, *parse_assignment(text))
-    return build_config(values, str(file) if file else "command line", user_rows)
+    return values

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from sparserec.settings import Settings
+from sparserec.settings import Settings, Times
 
 
 class Recipe(Settings):
@@ -20,11 +20,11 @@ class Recipe(Settings):
     """Train edges per step."""
     batches: Literal["edges", "users"] = "edges"
     """Every train edge once per epoch, or users drawn uniformly."""
-    learning_rate: float = Field(0.08, gt=0)
+    learning_rate: Annotated[float, Times(0.125, 8)] = Field(0.08, gt=0)
     """Learning rate of the first epoch. A search over trainings of tens of epochs chose it (docs/log.md)."""
-    final_learning_rate: float | None = Field(8e-4, gt=0)
+    final_learning_rate: Annotated[float | None, Times(0.1, 10)] = Field(8e-4, gt=0)
     """Reached in the last epoch; None: use rate_falls_by or rate_decay instead."""
-    rate_falls_by: float | None = Field(None, ge=1)
+    rate_falls_by: Annotated[float | None, Times(0.25, 8)] = Field(None, ge=1)
     """The last learning rate is the first divided by this, whatever that is; None: use rate_decay instead."""
     rate_fall: Literal["geometric", "linear", "cosine"] = "geometric"
     """Form of the way from the first learning rate to the last."""
