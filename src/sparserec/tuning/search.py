@@ -144,7 +144,7 @@ class _Search:
             record = run.read_record()
             shutil.rmtree(run.work, ignore_errors=True)  # of use to a resumed training only
             epochs = sum(phase.epochs for phase in record.epochs)
-            self.study.tell(taken, "finished", _score(record), epochs, record.seconds.train)
+            self.study.tell(taken, "finished", _score(record), epochs, time.perf_counter() - began)
 
     def outcome(self) -> Outcome:
         trials = tuple(sorted(self.study.ended(), key=lambda one: one.number))
