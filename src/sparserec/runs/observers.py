@@ -24,7 +24,17 @@ class EndTraining(SparserecError):
 
 
 class Observer:
-    """Hears what a run says about itself. All methods do nothing; override those you need."""
+    """Hears what a run says about itself. All methods do nothing; override those you need.
+
+    >>> class Losses(sparserec.Observer):
+    ...     def event(self, event):
+    ...         if event["event"] == "epoch":
+    ...             print(event["phase"], event["epoch"])
+    >>> plain = {"base": "mf", "method": "dense", "dim": 8, "epochs": 2, "ks": (5,), "file": False, "quiet": True}
+    >>> _ = sparserec.fit(frame, user_col="who", item_col="place", observers=[Losses()], **plain)
+    train 1
+    train 2
+    """
 
     name = ""
     """What messages call it; without one the name of its class."""

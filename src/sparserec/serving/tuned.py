@@ -82,6 +82,8 @@ def tune(
 
     >>> short = {"dim": 8, "epochs": 2, "ks": (5,), "file": False, "quiet": True}
     >>> tuned = sparserec.tune(frame, trials=2, user_col="who", item_col="place", **short)
+    >>> tuned
+    Tuned(2 trials, best ...: ndcg@5 ...)
     >>> tuned.to_frame()["state"].tolist()
     ['finished', 'finished']
     >>> tuned.model.n_items
