@@ -170,7 +170,7 @@ def installed_bytes(packages: tuple[str, ...]) -> int:
 
 def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     """All files of one run, each with bytes and test quality on the same users."""
-    from sparserec.runs.trained import open_run
+    from sparserec.runs.measure import open_run
     from sparserec.vectors import encoded_quality, make_vectors, popularity_quality
 
     run = open_run(folder)
@@ -204,9 +204,9 @@ def our_files(run: Any, vectors: Any, truth: Any) -> Iterator[Row]:
     """`items` files of several cuts, int4 and int8, folding in with the scoring table or tables of their own."""
     from device import histories
     from sparserec import device
+    from sparserec.encodings import Encoding
     from sparserec.export.contents import item_parts, kept_items
     from sparserec.export.file import ROOM_FOR_METRICS
-    from sparserec.vectors import Encoding
 
     card, kept, asked = {"metrics": " " * ROOM_FOR_METRICS}, kept_items(run, 1), histories(run, TIMED)
     reader = sum(file.stat().st_size for file in (ROOT / "src" / "sparserec" / "device").glob("*.py"))
@@ -232,7 +232,8 @@ def our_files(run: Any, vectors: Any, truth: Any) -> Iterator[Row]:
 
 def qualities(run: Any, vectors: Any, truth: Any, encodings: tuple[Any, ...]) -> Iterator[Row]:
     """Trained users, the same for all ways to fold in, and the asked users folded in."""
-    from sparserec.vectors import FoldIn, as_read, rank_quality
+    from sparserec.encodings import as_read
+    from sparserec.vectors import FoldIn, rank_quality
 
     train, trained = run.split.train, None
     given = train.select(np.isin(train.users, truth.users))

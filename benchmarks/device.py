@@ -26,11 +26,13 @@ import numpy as np
 import torch
 
 from sparserec import device
+from sparserec.encodings import Encoding
 from sparserec.evaluation import top_items
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.export import ExportOptions, export_run
-from sparserec.runs.trained import Trained, open_run
-from sparserec.vectors import Encoding, Vectors, encoded_quality, make_vectors, popularity_quality
+from sparserec.recommenders import Vectors
+from sparserec.runs.measure import Trained, open_run
+from sparserec.vectors import encoded_quality, make_vectors, popularity_quality
 
 JS = Path(__file__).resolve().parents[1] / "js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

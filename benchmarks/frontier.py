@@ -154,7 +154,7 @@ def bare_bytes(parts: Any) -> int:
 
 def files_of_run(folder: Path, other: Path | None) -> Iterator[File]:
     """All files of one trained run."""
-    from sparserec.runs.trained import open_run
+    from sparserec.runs.measure import open_run
     from sparserec.vectors import make_vectors
 
     run = open_run(folder)
@@ -168,7 +168,7 @@ def files_of_run(folder: Path, other: Path | None) -> Iterator[File]:
 
 def row_files(run: Any, vectors: Any, name: str) -> Iterator[File]:
     """A sparse table: rows in few bits on base history, vectors cut as today on others."""
-    from sparserec.vectors import Encoding, encode
+    from sparserec.encodings import Encoding, encode
 
     lesson = cache(partial(lesson_for, run, vectors))
     dim = vectors.items.shape[1]
@@ -197,8 +197,8 @@ def code_files(run: Any, vectors: Any) -> Iterator[File]:
     the slices; on base history also learnt.
     """
     from sparserec.device import encode_codes
-    from sparserec.vectors import Encoding, product_codes
-    from sparserec.vectors.encoding import EncodedVectors
+    from sparserec.encodings import EncodedVectors, Encoding
+    from sparserec.encodings.codes import product_codes
 
     def make(size: int, axes: np.ndarray | None) -> EncodedVectors:
         codes = product_codes(vectors.items, size, axes=axes)
@@ -288,8 +288,8 @@ def list_files(folder: Path) -> Iterator[File]:
     """Lists of items with the settings that validation chose, of several lengths and bits."""
     from sparserec.classics import CLASSICS, Together, histories
     from sparserec.device import FoldInWeights, ModelParts, SparseRows, encode_rows
-    from sparserec.runs.stored_split import load_split
-    from sparserec.vectors import EncodedLists
+    from sparserec.encodings import EncodedLists
+    from sparserec.runs.folder import load_split
 
     split = load_split(folder / "data.safetensors")
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
@@ -305,8 +305,8 @@ def list_files(folder: Path) -> Iterator[File]:
         return settings.fit(split.train).lists
 
     @cache
-    def whole() -> Any:
-        return Together(**chosen).whole(split.train)
+    def whole(people: int) -> Any:
+        return Together(**{**chosen, "least_users": people}).whole(split.train)
 
     def make(length: int, bits: int, people: int) -> tuple[int, Measure]:
         lists = lists_of(length, people)

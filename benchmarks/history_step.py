@@ -24,11 +24,11 @@ from sparserec.data import Interactions
 from sparserec.exploration import LargestScores, draw_candidates
 from sparserec.exploration.even_rows import even_support, exchange_in_rows
 from sparserec.graph import build_histories
-from sparserec.graph.order import by_degree
-from sparserec.memory import PeakMeter, resident_bytes, return_large_blocks
+from sparserec.graph.adjacency import by_degree
+from sparserec.process import PeakMeter, resident_bytes, return_large_blocks
 from sparserec.recommenders import History
 from sparserec.recommenders.history import HistorySettings
-from sparserec.recommenders.history.step import HistoryStepper
+from sparserec.recommenders.history.base import HistoryStepper
 from sparserec.table import DenseTable, Shape, SparseTable, Table
 
 USERS, RATIO = 256, 0.22

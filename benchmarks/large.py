@@ -24,14 +24,14 @@ from typing import Any
 
 from measure import benchmark_lock, origin
 from sparserec.data import resolve
-from sparserec.memory import PhasePeaks, return_large_blocks
+from sparserec.encodings import DEFAULT, encode
 from sparserec.methods import Phase, StepInfo
 from sparserec.planning import Sizes, estimate_run
-from sparserec.process import use_threads
+from sparserec.process import PhasePeaks, return_large_blocks, use_threads
 from sparserec.recommenders import ItemBase
 from sparserec.table import total
 from sparserec.training import Prepared, RunConfig, prepare_run
-from sparserec.vectors import DEFAULT, encode, evaluate_part, make_vectors, propagate_all
+from sparserec.vectors import evaluate_part, make_vectors, propagate_all
 
 USERS = 2000
 PATIENCE_SECONDS, SETTLE_SECONDS = 900.0, 15.0

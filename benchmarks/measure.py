@@ -27,7 +27,7 @@ import numpy as np
 import torch
 
 from sparserec.experiments.lock import benchmark_lock
-from sparserec.memory import PhasePeaks
+from sparserec.process import PhasePeaks
 
 __all__ = [
     "Measurement",

@@ -13,8 +13,8 @@ from sparserec.data import Batch as TrainBatch
 from sparserec.data import Interactions
 from sparserec.exploration import active_target, draw_candidates, uniform_support
 from sparserec.graph import automatic_width, build_adjacency
-from sparserec.graph.order import by_degree
-from sparserec.memory import return_large_blocks
+from sparserec.graph.adjacency import by_degree
+from sparserec.process import return_large_blocks
 from sparserec.recommenders import Sampling, make_recommender
 from sparserec.recommenders.step import Stepper
 from sparserec.table import DenseTable, Shape, SparseTable

@@ -15,7 +15,7 @@ from measure import arguments, benchmark_lock, read_pairs, toy_pairs
 from ours import BASES, build, many_negatives, prepare, sample
 from sparserec.data import Batch, Interactions
 from sparserec.exploration import LargestScores, prune_and_regrow
-from sparserec.memory import return_large_blocks
+from sparserec.process import return_large_blocks
 from sparserec.recommenders.step import Stepper
 from sparserec.vectors.propagate import propagate_all
 

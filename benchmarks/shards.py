@@ -24,9 +24,8 @@ from pathlib import Path
 from measure import benchmark_lock, origin
 from sparserec.data import resolve
 from sparserec.distributed import Processes, started_processes
-from sparserec.memory import PeakMeter, resident_bytes, return_large_blocks
 from sparserec.methods import Phase
-from sparserec.process import use_threads
+from sparserec.process import PeakMeter, resident_bytes, return_large_blocks, use_threads
 from sparserec.recommenders import ItemBase
 from sparserec.training import Prepared, RunConfig, prepare_run
 

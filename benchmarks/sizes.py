@@ -13,7 +13,7 @@ import numpy as np
 from measure import Measurement, benchmark_lock, toy_pairs
 from ours import Pairs, build, prepare
 from sparserec.data import Batch
-from sparserec.memory import return_large_blocks
+from sparserec.process import return_large_blocks
 
 
 def generated(millions: float) -> Pairs:

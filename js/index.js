@@ -1,3 +1,6 @@
 export * from './src/errors.js'
 export { loadFromUrl } from './src/fetch.js'
 export { load, loadSync, Model } from './src/model.js'
+export { getTensor } from './src/container.js'
+export { takeEntries, takeRows } from './src/room.js'
+export { READERS } from './src/tables.js'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -19,6 +20,19 @@ def test_content_appears_under_the_final_name_only_at_the_end(tmp_path: Path) ->
         assert not path.exists()
     assert path.read_bytes() == b"new"
     assert list(path.parent.iterdir()) == [path]
+
+
+def test_content_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that outlives a power cut must not lead to nothing."""
+    synced: list[tuple[bytes, bool]] = []
+    path = tmp_path / "file.txt"
+    monkeypatch.setattr(
+        os, "fsync", lambda descriptor: synced.append((os.read(descriptor, 9), path.exists()))
+    )
+    write_text(path, "new")
+    assert synced == [(b"new", False)] and path.read_text() == "new"
 
 
 def test_a_failure_leaves_the_old_file_and_no_trace(tmp_path: Path) -> None:

@@ -8,11 +8,11 @@ import { readCounts, readInsertion } from './foldin.js'
 import { readGolden } from './golden.js'
 import { readGraph } from './graph.js'
 import { readIds } from './ids.js'
-import { readMatrix } from './matrix.js'
 import { readObject, readProfile } from './profile.js'
 import { CLASS_BYTES, NODE_BYTES, takeRoom } from './room.js'
 import { readRows } from './rows.js'
 import { fullScorer, itemsScorer, neighboursScorer } from './scorers.js'
+import { readMatrix } from './tables.js'
 import { hasText, readText } from './text.js'
 
 /** @typedef {import('./codecs.js').Counts} Counts */

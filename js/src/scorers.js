@@ -8,7 +8,7 @@ import { insertionByDegree } from './foldin.js'
 import { tableRow, tableRowsum, tableValue } from './table.js'
 
 /** @typedef {import('./codecs.js').Table} Table */
-/** @typedef {import('./matrix.js').Matrix} Matrix */
+/** @typedef {import('./tables.js').Matrix} Matrix */
 /** @typedef {import('./filter.js').GraphFilter} GraphFilter */
 /** @typedef {import('./foldin.js').History} History */
 /** @typedef {import('./foldin.js').Insertion} Insertion */

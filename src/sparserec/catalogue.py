@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
 
-from sparserec.plugins import Group, plugins
+from sparserec.settings import Group, plugins
 
 Memory = Literal["sparse", "dense", "codes", "network"]
 """What a training holds: sparse grows with the budget, dense with the full table, codes with two books, network with

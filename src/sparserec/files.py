@@ -7,7 +7,6 @@ import hashlib
 import os
 import re
 import stat
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -129,15 +128,9 @@ def cache_folder() -> Path:
     given = os.environ.get("SPARSEREC_CACHE")
     if given:
         return Path(given).expanduser()
-    if sys.platform == "darwin":
-        return _home() / "Library" / "Caches" / "sparserec"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA") or _home() / "AppData" / "Local") / "sparserec" / "Cache"
-    return Path(os.environ.get("XDG_CACHE_HOME") or _home() / ".cache") / "sparserec"
+    from platformdirs import user_cache_path
 
-
-def _home() -> Path:
     try:
-        return Path.home()
-    except RuntimeError:  # as in a container that runs as a number without a name
+        return user_cache_path("sparserec", appauthor=False)
+    except RuntimeError:  # no home: as in a container that runs as a number without a name
         raise RunError("this user has no home folder: set SPARSEREC_CACHE to a folder for caches") from None

@@ -46,7 +46,7 @@ def main(pairs_path: str, out_path: str, rank: int, iterations: int, seed: int, 
     """
     import sklearn.decomposition  # noqa: F401  before the clock starts
 
-    from sparserec.memory import PeakMeter
+    from sparserec.process import PeakMeter
 
     with PeakMeter() as meter:
         matrix = read_matrix(pairs_path)

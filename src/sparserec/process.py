@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import sys
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from types import FrameType, TracebackType
 
 from sparserec.errors import SettingError, SparserecError
@@ -105,3 +109,136 @@ def alone_after_fork() -> None:
         import torch
 
         torch.set_num_threads(1)
+
+
+# Resident memory of this process: now, and the peak since a phase began.
+
+_STATUS = Path("/proc/self/status")
+_CLEAR = Path("/proc/self/clear_refs")
+
+
+def resident_bytes() -> int:
+    """Resident set size now."""
+    from psutil import Process
+
+    return int(Process().memory_info().rss)
+
+
+def _high_water() -> int:
+    """The most resident bytes since the mark was reset; 0 where the system keeps none."""
+    found = re.search(r"VmHWM:\s*(\d+)", _STATUS.read_text()) if _STATUS.exists() else None
+    return int(found[1]) * 1024 if found else 0
+
+
+def _reset_peak() -> bool:
+    try:
+        _CLEAR.write_text("5")  # Linux: forget the high-water mark
+        return True
+    except OSError:
+        return False
+
+
+class PeakMeter:
+    """Peak resident bytes within a `with` block; samples every 20 ms where the kernel keeps no resettable peak."""
+
+    def __init__(self) -> None:
+        self.peak = 0
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._kernel = False
+
+    def __enter__(self) -> PeakMeter:
+        self.peak = resident_bytes()
+        self._kernel = _reset_peak() and _high_water() > 0
+        if not self._kernel:
+            self._thread = threading.Thread(target=self._sample, daemon=True)
+            self._thread.start()
+        return self
+
+    def _sample(self) -> None:
+        while not self._stop.is_set():
+            self.peak = max(self.peak, resident_bytes())
+            time.sleep(0.02)
+
+    def read(self) -> int:
+        """The peak so far, usable inside the block too."""
+        self.peak = max(self.peak, resident_bytes(), _high_water() if self._kernel else 0)
+        return self.peak
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Leave out what happens inside: it is measured by another meter."""
+        self.read()
+        held = self.peak
+        yield
+        self.peak = held
+        _reset_peak()
+
+    def __exit__(self, *exc: object) -> None:
+        self.read()
+        self._stop.set()
+        if self._thread is not None:
+            self._thread.join()
+
+
+def give_back() -> None:
+    """Return freed memory to the system, so that a phase is not charged with what the one before it left.
+
+    glibc and Arrow keep freed memory for later; after reading a large file that is more than training needs.
+    """
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    if sys.platform.startswith("linux"):
+        import ctypes
+
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+        if trim is not None:
+            trim(0)
+
+
+LARGE_BLOCK = 1 << 20
+
+
+def return_large_blocks() -> None:
+    """Have glibc give every freed block of a megabyte or more straight back to the system.
+
+    By default it raises that limit to 32 MB after the first such block, keeps the arrays of a step in a fragmented
+    heap, and a training takes half as much memory again as it uses (Gowalla at density .125: 155 instead of 101 MB).
+    """
+    if sys.platform.startswith("linux"):
+        import ctypes
+
+        option = getattr(ctypes.CDLL(None), "mallopt", None)
+        if option is not None:
+            option(-3, LARGE_BLOCK)  # M_MMAP_THRESHOLD
+
+
+class PhasePeaks:
+    """Peak bytes of each phase of a run above what the process held when measuring began.
+
+    A phase may be visited often (the largest visit counts) and inside another one, which is not charged with it.
+    """
+
+    def __init__(self) -> None:
+        self.bytes: dict[str, int] = {}
+        self._before = resident_bytes()
+        self._open: PeakMeter | None = None
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Measure what happens inside."""
+        around = self._open
+        with around.paused() if around is not None else nullcontext():
+            try:
+                with PeakMeter() as meter:
+                    self._open = meter
+                    yield
+            finally:
+                self._open = around
+            give_back()
+            self.at_least(name, meter.peak - self._before)
+
+    def at_least(self, name: str, size: int) -> None:
+        """A phase took this much somewhere."""
+        self.bytes[name] = max(self.bytes.get(name, 0), size)

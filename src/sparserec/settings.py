@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Self
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -99,3 +101,63 @@ def _model_at(model: type[BaseModel], path: tuple[Any, ...]) -> type[BaseModel]:
             break
         model = field.annotation
     return model
+
+
+# Methods, bases, encodings and formats of other packages: by an entry point, or by `package.module:Class`.
+#
+# A package that brings a method names it in its pyproject.toml, and every command knows it:
+#
+#     [project.entry-points."sparserec.methods"]
+#     tickets = "their_package.tickets:Tickets"
+
+Group = Literal["methods", "bases", "encodings", "formats"]
+WHAT: dict[Group, tuple[str, str, str]] = {
+    "methods": ("method", "settings_kind", "it names the class of its settings"),
+    "bases": ("base recommender", "settings_kind", "it names the class of its settings"),
+    "encodings": ("encoding", "candidates", "inherit from VectorKind"),
+    "formats": ("format", "read", "it makes a table of a file"),
+}
+"""What it is called, what a class of it must have, and why."""
+
+
+def plugins(group: Group) -> dict[str, EntryPoint]:
+    """What installed packages bring, by name; nothing of it is loaded."""
+    return {one.name: one for one in entry_points(group=f"sparserec.{group}")}
+
+
+def find_kind(name: str, known: Mapping[str, type], group: Group) -> Any:
+    """The class of this name: one of `known`, of an installed package, or `package.module:Class`."""
+    if name in known:
+        return known[name]
+    others = plugins(group)
+    if name not in others and ":" not in name:
+        raise SettingError(
+            f"unknown {WHAT[group][0]} {name!r}; known: {', '.join([*known, *others])}, or package.module:Class"
+        )
+    return _load(name, others[name].value if name in others else name, group)
+
+
+def _load(name: str, where: str, group: Group) -> type:
+    """Import a class; whatever goes wrong is said of the name that was given."""
+    module, _, attribute = where.partition(":")
+    what, needed, why = WHAT[group]
+    asked = f"{what} {name!r}"
+    if not all(part.isidentifier() for part in (*module.split("."), attribute)):
+        raise SettingError(f"{asked}: write it as package.module:Class")
+    try:
+        found = getattr(import_module(module), attribute, None)
+    except ImportError as error:
+        raise SettingError(
+            f"{asked}: {error}; install the package that brings it, or put its folder on PYTHONPATH"
+        ) from error
+    if not isinstance(found, type):
+        raise SettingError(f"{asked}: {module} has no class {attribute}")
+    if getattr(found, needed, None) is None:
+        raise SettingError(f"{asked}: class {attribute} has no `{needed}`; {why}")
+    return found
+
+
+def missing_members(made: object, protocol: type) -> list[str]:
+    """What an object lacks of a protocol, by name."""
+    wanted = {*protocol.__annotations__, *(name for name in vars(protocol) if name[0] != "_")}
+    return sorted(name for name in wanted if not hasattr(made, name))

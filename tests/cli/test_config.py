@@ -13,7 +13,7 @@ from sparserec.cli import config as command
 from sparserec.cli import train
 from sparserec.cli.config import to_toml
 from sparserec.errors import SettingError
-from sparserec.training.configure import resolve_config
+from sparserec.training.config import resolve_config
 
 NO_SETTINGS = {
     "track",

@@ -11,7 +11,7 @@ from scipy import stats
 
 from sparserec.errors import RunError, SettingError
 from sparserec.runs import RunFolder, append_result
-from sparserec.runs.stored_split import load_split
+from sparserec.runs.folder import load_split
 
 
 def test_runs_lists_all_states(call: Callable, ask: Callable, runs: Path, tmp_path: Path) -> None:

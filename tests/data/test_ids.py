@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from sparserec.data import IdMap
 from sparserec.data.errors import IdRangeError
-from sparserec.data.ids import number_ids
+from sparserec.data.interactions import number_ids
 
 whole_numbers = st.lists(st.integers(-(2**63), 2**63 - 1), unique=True, max_size=30)
 texts = st.lists(

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from sparserec.data import IdMap, file_bytes, read_item_info, read_source
+from sparserec.data import IdMap, read_item_info, read_source, sniff
 from sparserec.data import errors as p
 from sparserec.errors import DataError
 
@@ -218,7 +218,5 @@ def test_a_gzip_that_unpacks_to_far_too_much(tmp_path):
 def test_a_gzip_of_a_log_that_shrinks_well_is_read(tmp_path):
     path = tmp_path / "log.csv.gz"
     path.write_bytes(gzip.compress(b"user,item\n" + b"1,2\n" * 500_000))
-    assert path.stat().st_size * file_bytes.MOST_UNPACKED < 2_000_000, (
-        "above the share, below what is always read"
-    )
-    assert len(file_bytes.read_bytes(path)) == 2_000_010
+    assert path.stat().st_size * sniff.MOST_UNPACKED < 2_000_000, "above the share, below what is always read"
+    assert len(sniff.read_bytes(path)) == 2_000_010

@@ -14,10 +14,9 @@ from typer.testing import CliRunner
 
 from sparserec.cli.data import register
 from sparserec.data import CATALOGUE, NamedSet, download_folder, load_named, resolve
-from sparserec.data.catalogue import RemoteFile
 from sparserec.data.download import download
 from sparserec.data.errors import DownloadError, UnknownFormatError, WrongDataError
-from sparserec.data.named import fetch, load_entry, locate
+from sparserec.data.named import RemoteFile, fetch, load_entry, locate
 from sparserec.errors import SettingError
 
 TRAIN = "".join(f"{user} {user % 7} {7 + user % 5} {12 + user % 3}\n" for user in range(200)).encode()

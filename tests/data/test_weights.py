@@ -12,7 +12,7 @@ import scipy.sparse
 from sparserec.data import Interactions, Sampler, read_source, split_interactions
 from sparserec.data.errors import BadValueError, MissingColumnError
 from sparserec.errors import SettingError
-from sparserec.runs.stored_split import load_split, save_split
+from sparserec.runs.folder import load_split, save_split
 
 FRAME = pandas.DataFrame(
     {"user": ["b", "a", "a", "b", "a"], "item": ["y", "x", "y", "y", "z"], "plays": [3, 1, 4, 2, 0]}

@@ -15,7 +15,7 @@ class OnlyNumpy(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         top = name.partition(".")[0]
         if top == "sparserec":
-            allowed = ("sparserec", "sparserec.lazy", "sparserec.extras", "sparserec.errors", "sparserec.device")
+            allowed = ("sparserec", "sparserec.extras", "sparserec.extras", "sparserec.errors", "sparserec.device")
             if name not in allowed and not name.startswith("sparserec.device."):
                 raise ImportError(f"{name} is not part of the device package")
         elif top != "numpy" and top not in sys.stdlib_module_names:

@@ -24,7 +24,7 @@ def test_all_runs_of_the_curve_were_asked_the_same_users() -> None:
     assert len(kinds) >= 3 and all(found == {"level", "ours", "onnx", "faiss"} for found in kinds.values())
 
 
-def test_figure_is_drawn(tmp_path: Path) -> None:
+def test_figure_is_drawn(tmp_path: Path, drawing: None) -> None:
     rows = [json.loads(line) for line in (ROOT / "results" / "device_curve.jsonl").read_text().splitlines()]
     draw(rows, tmp_path / "figures" / "curve.png")
     assert (tmp_path / "figures" / "curve.png").read_bytes().startswith(b"\x89PNG")

@@ -28,8 +28,8 @@ from sparserec.device.container import parse, serialise
 from sparserec.device.encode import quantise_to_codes, uniform_codes
 from sparserec.device.errors import CannotWrite
 from sparserec.device.gaps import encode_gaps, read_gaps
-from sparserec.device.product import AnyTable, read_any_table
 from sparserec.device.table import starts_of
+from sparserec.device.tables import AnyTable, read_any_table
 
 
 def stored(encoded: EncodedTable) -> AnyTable:

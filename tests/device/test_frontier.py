@@ -130,7 +130,7 @@ def test_the_test_set_is_opened_for_new_files_that_validation_chose(monkeypatch:
         frontier(changed, "d", [old])
 
 
-def test_figure_is_drawn(tmp_path: Path) -> None:
+def test_figure_is_drawn(tmp_path: Path, drawing: None) -> None:
     rows = [
         {"data": data, "curve": curve, "bytes": size, "test": 0.1 + size / 1e8}
         for data in ("gowalla", "yelp2018")

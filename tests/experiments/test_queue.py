@@ -49,7 +49,7 @@ def queue_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "queue.toml"
 
 
-def test_priority_order_and_skipping_what_is_done(queue_file: Path) -> None:
+def test_priority_order_and_skipping_what_is_done(queue_file: Path, drawing: None) -> None:
     assert [run.name for run in read_queue(queue_file)] == ["first", "second"]
     assert run_queue([queue_file], threads=1) == 0
     results = read_results(queue_file.parent / "out.jsonl")

@@ -8,8 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.exploration import LargestScores
-from sparserec.exploration.even_rows import deal_entries, even_support, exchange_in_rows
-from sparserec.exploration.rotation import rotated_table, varimax
+from sparserec.exploration.even_rows import (
+    deal_entries,
+    even_support,
+    exchange_in_rows,
+    rotated_table,
+    varimax,
+)
 from sparserec.table import DenseTable, Shape, SparseTable
 
 

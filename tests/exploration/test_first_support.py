@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.data import Interactions
-from sparserec.data.ids import IdMap
+from sparserec.data.interactions import IdMap
 from sparserec.errors import SettingError
 from sparserec.exploration import (
     Factors,

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sparserec.data import Interactions
-from sparserec.data.ids import IdMap
+from sparserec.data.interactions import IdMap
 from sparserec.errors import TrainingError
 from sparserec.exploration import factorise, nmf_support
 from sparserec.exploration.nmf import _numbered_hash
-from sparserec.graph.order import by_group
+from sparserec.graph.adjacency import by_group
 from sparserec.table import Shape
 
 GROUPS, USERS, ITEMS = 3, 8, 6  # users and items of each group

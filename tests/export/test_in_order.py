@@ -6,8 +6,9 @@ import time
 
 import numpy as np
 
-from sparserec.export.choose import FIRST, LARGEST_SHARE, Measure, TimeLimit, in_order, possible_encodings
-from sparserec.vectors import KINDS, Vectors
+from sparserec.encodings import ENCODINGS
+from sparserec.export.choose import LARGEST_SHARE, Measure, TimeLimit, in_order, possible_encodings
+from sparserec.recommenders import Vectors
 
 ITEMS = 3000
 
@@ -20,7 +21,7 @@ def measure(overhead: int = 5_000) -> Measure:
 def test_every_kind_has_its_turn_and_the_largest_that_fit_come_first() -> None:
     one, budget = measure(), 60_000
     tried = in_order(one, possible_encodings(one.vectors), budget)
-    assert [encoding.kind for encoding in tried[: len(FIRST)]] == list(FIRST) and set(FIRST) == set(KINDS)
+    assert [encoding.kind for encoding in tried[: len(ENCODINGS)]] == list(ENCODINGS)
     assert len(set(tried)) == len(tried) > 40
     before: dict[tuple[object, ...], float] = {}
     for encoding in tried:

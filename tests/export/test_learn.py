@@ -11,6 +11,8 @@ import torch
 from sparserec import device
 from sparserec.data import read_source
 from sparserec.device import code_rows, encode_coded
+from sparserec.encodings import EncodedVectors, Encoding
+from sparserec.encodings.gaps import dealt
 from sparserec.export import ExportOptions, export_run
 from sparserec.export.learn import (
     TEMPERATURES,
@@ -20,11 +22,12 @@ from sparserec.export.learn import (
     lesson_of,
     possible_temperatures,
 )
+from sparserec.recommenders import Vectors
 from sparserec.recommenders.history.dense import plain_gradient
 from sparserec.runs import Trained, open_run, train_run
 from sparserec.training import RunConfig
-from sparserec.training.recipe import Recipe
-from sparserec.vectors import EncodedVectors, Encoding, FoldIn, Vectors, dealt, make_vectors
+from sparserec.training.config import Recipe
+from sparserec.vectors import FoldIn, make_vectors
 
 ROWS = Encoding(2, 5, "shared", "gaps", learnt=True)
 

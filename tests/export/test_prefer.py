@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparserec.encodings import Encoding
 from sparserec.export.prefer import Point, choose_point, smallest_near, surely_near
-from sparserec.vectors import Encoding
 
 
 def point(size: int, ndcg: np.ndarray) -> Point:

@@ -13,13 +13,14 @@ import pytest
 
 from sparserec import device
 from sparserec.data import read_source
+from sparserec.encodings import ENCODINGS, Encoding
 from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, export_run
 from sparserec.export.choose import possible_encodings
 from sparserec.runs import Trained, open_run, train_run
 from sparserec.training import RunConfig
-from sparserec.training.recipe import Recipe
-from sparserec.vectors import KINDS, Encoding, make_vectors
+from sparserec.training.config import Recipe
+from sparserec.vectors import make_vectors
 
 COMMON, RARE, USERS = 120, 30, 150
 
@@ -92,7 +93,7 @@ VECTORS = [
 def test_every_kind_is_attacked(of_histories: Trained) -> None:
     vectors = make_vectors(of_histories.recommender, of_histories.graph, of_histories.table)
     kinds = {one.kind for one in possible_encodings(vectors)}
-    assert kinds == {one.kind for one in (*LISTS, *VECTORS)} == set(KINDS)
+    assert kinds == {one.kind for one in (*LISTS, *VECTORS)} == set(ENCODINGS)
 
 
 @pytest.mark.parametrize("encoding", [*LISTS, *VECTORS], ids=lambda one: one.label)
@@ -101,7 +102,7 @@ def test_a_file_tells_no_more_than_popularity(
 ) -> None:
     export_run(of_histories, tmp_path / "m.srec", ExportOptions(encoding=encoding))
     found, chance, total = attack(tmp_path / "m.srec", of_histories)
-    assert found <= (1.1 if encoding.lists else 1.6) * chance < total / 3, (found, chance, total)
+    assert found <= (1.1 if encoding.of.lists else 1.6) * chance < total / 3, (found, chance, total)
 
 
 def test_the_attack_works_where_nothing_is_held_back(of_histories: Trained, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.data import Interactions
-from sparserec.data.ids import IdMap
+from sparserec.data.interactions import IdMap
 from sparserec.errors import DataError
 from sparserec.graph import Adjacency, adjacency, build_adjacency
 

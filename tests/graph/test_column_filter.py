@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from sparserec.data import Interactions
-from sparserec.data.ids import IdMap
+from sparserec.data.interactions import IdMap
 from sparserec.graph import Adjacency, ColumnFilter, Tap, automatic_width, build_adjacency, column_blocks
 from sparserec.graph.filter import LARGEST_BLOCK_BYTES
 

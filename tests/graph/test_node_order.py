@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.data import Interactions
-from sparserec.data.ids import IdMap
-from sparserec.graph.order import by_degree, by_group
+from sparserec.data.interactions import IdMap
+from sparserec.graph.adjacency import by_degree, by_group
 
 
 def example() -> Interactions:

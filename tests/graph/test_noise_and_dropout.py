@@ -7,7 +7,7 @@ import pytest
 
 from sparserec.counter import key_of
 from sparserec.data import Interactions
-from sparserec.data.ids import IdMap
+from sparserec.data.interactions import IdMap
 from sparserec.graph import Adjacency, build_adjacency
 from sparserec.graph.dropout import decay_gradient, drop_entries, dropped_weights
 from sparserec.graph.noise import SignedNoise

@@ -22,7 +22,7 @@ from numba.core.runtime import nrt
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from sparserec.data import Batch, Interactions
-from sparserec.data.ids import IdMap
+from sparserec.data.interactions import IdMap
 from sparserec.exploration import Factors
 from sparserec.exploration.nmf import NmfInfo
 from sparserec.graph import Adjacency

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparserec.data import Interactions
-from sparserec.data.source import ReadReport, Source
+from sparserec.data.columns import ReadReport, Source
 from sparserec.methods import Context
 from sparserec.runs.train import Finished, Input, train_run
 from sparserec.table import InitialValues, Shape

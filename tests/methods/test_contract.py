@@ -17,8 +17,7 @@ from sparserec.evaluation import Evaluation
 from sparserec.exploration import deal_entries
 from sparserec.methods import METHODS, make_method
 from sparserec.recommenders import RECOMMENDERS
-from sparserec.runs.measure import measure_test, metrics_of
-from sparserec.runs.trained import open_run
+from sparserec.runs.measure import measure_test, metrics_of, open_run
 from sparserec.table import Table
 from sparserec.vectors import evaluate_test
 

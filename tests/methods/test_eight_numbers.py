@@ -18,7 +18,7 @@ from sparserec.exploration import (
     uniform_support,
 )
 from sparserec.methods import Phase, StepInfo, Validation, make_method
-from sparserec.methods.cuts import CutSettings, cut_to, tapered
+from sparserec.methods.exploring import CutSettings, cut_to, tapered
 from sparserec.methods.magnitude import pruned
 from sparserec.table import DenseTable, InitialValues, MaskedTable, Shape, SparseTable
 

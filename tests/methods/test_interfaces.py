@@ -14,8 +14,8 @@ from method_toy import block_source, config_of, train_toy
 
 import sparserec
 from sparserec.methods import METHODS, Context, Phase, PhaseResult, StepInfo
+from sparserec.methods.base import MethodDefaults
 from sparserec.methods.dense import Dense
-from sparserec.methods.plain import MethodDefaults
 from sparserec.planning.miniature import make_context, phases_of, plan_phases
 from sparserec.recommenders import make_recommender
 from sparserec.settings import Settings
@@ -155,5 +155,5 @@ def test_only_tables_know_their_kind() -> None:
         for path in source.rglob("*.py")
         if asking.search(path.read_text(encoding="utf-8"))
     ]
-    own_way = "recommenders/history/step.py"  # has a gradient of its own for sparse rows
+    own_way = "recommenders/history/base.py"  # has a gradient of its own for sparse rows
     assert [place for place in places if not place.startswith(("table", "methods", own_way))] == []

@@ -12,10 +12,9 @@ import pytest
 from method_toy import block_source, config_of
 
 from sparserec.methods import METHODS, Context, Phase, PhaseResult, StepInfo
-from sparserec.methods.base import Method
+from sparserec.methods.base import Method, MethodDefaults
 from sparserec.methods.magnitude import Magnitude
 from sparserec.methods.pep import PEP
-from sparserec.methods.plain import MethodDefaults
 from sparserec.process import StopRequested
 from sparserec.runs.train import Finished, train_run
 from sparserec.settings import Settings

@@ -351,7 +351,7 @@ def test_mistakes_name_what_is_known(tmp_path: Path) -> None:
         Request.of("ablation", only=("nonsense",), place=Place(tmp_path)).jobs()
 
 
-def test_a_report_draws_the_curves_it_has_results_for(tmp_path: Path) -> None:
+def test_a_report_draws_the_curves_it_has_results_for(tmp_path: Path, drawing: None) -> None:
     """Rows of two cases of the sampling figure, made up: one point each, and the other cases stay missing."""
     place = Place(tmp_path)
     overrides = Overrides(assignments=("recipe.learning_rate=0.1",))

@@ -21,7 +21,7 @@ from sparserec.device import (
 )
 from sparserec.errors import SettingError
 from sparserec.planning.budget import Choice, choose
-from sparserec.planning.plan import PlanOptions, plan_run
+from sparserec.planning.settle import PlanOptions, plan_run
 from sparserec.training.config import RunConfig
 from sparserec.units import parse_size
 

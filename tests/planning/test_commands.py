@@ -76,6 +76,6 @@ def test_train_refuses_what_cannot_fit_and_leaves_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sparserec.planning.plan.usable_bytes", lambda: 5_000_000)
+    monkeypatch.setattr("sparserec.planning.settle.usable_bytes", lambda: 5_000_000)
     assert "5 MB are free" in refusal("train", "world")
     assert not list(tmp_path.iterdir())

@@ -62,7 +62,14 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
 
 
 def test_old_and_missing_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = ["numpy>=999.1", "torch>=2.0", "no-such-package>=1", "pytest>=8; extra == 'dev'", "rich>=13; extra == 'train'", "typer"]
+    wanted = [
+        "numpy>=999.1",
+        "torch>=2.0",
+        "no-such-package>=1",
+        "pytest>=8; extra == 'dev'",
+        "rich>=13; extra == 'train'",
+        "typer",
+    ]
     assert least_versions(wanted) == {"numpy": "999.1", "torch": "2.0", "no-such-package": "1", "rich": "13"}
     monkeypatch.setattr(doctor, "least_versions", lambda: least_versions(wanted))
     found = {one.name: one for one in versions()}

@@ -19,12 +19,9 @@ from sparserec.planning.estimate import (
     estimate_run,
     refuse_if_too_big,
 )
-from sparserec.planning.every import estimate_all
-from sparserec.planning.memory_plan import step_sizes
+from sparserec.planning.memory_plan import Sizes, step_sizes
 from sparserec.planning.miniature import make_context, phases_of, plan_phases, synthetic_train
-from sparserec.planning.plan import PlanOptions, plan_run
-from sparserec.planning.settle import Machine, limit_nmf
-from sparserec.planning.sizes import Sizes
+from sparserec.planning.settle import Machine, PlanOptions, estimate_all, limit_nmf, plan_run
 from sparserec.planning.timing import nmf_seconds
 from sparserec.recommenders import RECOMMENDERS, make_recommender, rows_of
 from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from sparserec.planning import memory_plan as plan
+from sparserec.planning.memory_plan import Sizes
 from sparserec.planning.miniature import PhasePlan, synthetic_train
-from sparserec.planning.sizes import Sizes
 from sparserec.recommenders import make_recommender
 from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
 from sparserec.training.config import RunConfig

@@ -187,3 +187,5 @@ def test_a_setting_of_the_recipe_is_pointed_there() -> None:
         sparserec.fit("no-such-file.csv", learning_rate=0.1)
     with pytest.raises(SettingError, match="`threads` is 0"):
         sparserec.fit("no-such-file.csv", threads=0)
+    with pytest.raises(SettingError, match="recipe is 5; name one"):
+        sparserec.fit([("a", "b")], recipe=5, epochs=1)

@@ -60,7 +60,7 @@ def test_what_is_given_beside_a_budget_stands(log: Path, capsys: pytest.CaptureF
 def test_a_run_that_cannot_fit_is_refused_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sparserec.planning.plan.usable_bytes", lambda: 5_000_000)
+    monkeypatch.setattr("sparserec.planning.settle.usable_bytes", lambda: 5_000_000)
     small = {"dim": 8, "epochs": 1, "ks": (5,), "method": "static", "recipe": SHORT, "quiet": True}
     with pytest.raises(SettingError, match=r"5 MB are free[\s\S]*`force`"):
         sparserec.fit(small_pairs(), folder=tmp_path / "run", **small)  # type: ignore[arg-type]
@@ -72,7 +72,7 @@ def test_a_run_that_cannot_fit_is_refused_and_leaves_nothing(
 def test_a_long_factorisation_is_shortened_and_said_so(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    monkeypatch.setattr("sparserec.planning.plan.MOST_NMF_WORK", 1e-9)
+    monkeypatch.setattr("sparserec.planning.settle.MOST_NMF_WORK", 1e-9)
     model = sparserec.fit(small_pairs(), base="lightgcn", dim=8, epochs=1, ks=(5,), recipe=SHORT)
     assert model.run.config.method_settings == {"nmf_iterations": 3}
     assert "3 iterations instead of 50" in capsys.readouterr().err

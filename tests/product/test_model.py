@@ -133,11 +133,6 @@ def test_saved_model_answers_the_same(model: sparserec.Model, tmp_path: Path) ->
         model.save(tmp_path / "deep" / "copy")
 
 
-def test_run_folder_has_figures(model: sparserec.Model) -> None:
-    for name in ("training.png", "support.png", "rows.png"):
-        assert (model.folder / name).read_bytes()[:4] == b"\x89PNG"
-
-
 def test_questions_that_make_no_sense(model: sparserec.Model, tmp_path: Path) -> None:
     for asked in ({}, {"user": "u05", "history": ["i01"]}):
         with pytest.raises(QuestionError, match="either a user or a history"):

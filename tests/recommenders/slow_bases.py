@@ -11,7 +11,7 @@ import torch
 from torch.nn import functional
 
 from sparserec.data import Batch, Interactions
-from sparserec.data.ids import IdMap
+from sparserec.data.interactions import IdMap
 from sparserec.graph import Adjacency
 
 

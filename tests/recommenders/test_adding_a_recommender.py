@@ -18,6 +18,7 @@ from sparserec.errors import SettingError
 from sparserec.recommenders import RECOMMENDERS, GraphBase, ItemBase, make_recommender
 from sparserec.settings import Settings
 from sparserec.table import InitialValues
+from sparserec.vectors import Encoding
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "guide" / "adding-a-recommender.md"
 
@@ -37,7 +38,7 @@ def example(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleT
 
 def fit(base: str, method: str, folder: Path, **more: Any) -> sparserec.Model:
     return sparserec.fit(
-        "world", base=base, method=method, folder=folder, dim=16, density=0.5, quiet=True, **more
+        "world", base=base, method=method, folder=folder, dim=16, density=0.5, quiet=True, file=False, **more
     )
 
 
@@ -49,12 +50,14 @@ def test_a_base_with_a_stepper_of_its_own_is_one_file(
     monkeypatch.setitem(RECOMMENDERS, "elsa", module.Elsa)
     model = fit("elsa", method, tmp_path / "run", recipe={"epochs": 4, "learning_rate": 0.05})
     found = model.evaluate()["float"]["ndcg@20"]
-    popular = sparserec.fit("world", base="mf", method="dense", epochs=1, dim=1, quiet=True)
+    popular = sparserec.fit("world", base="mf", method="dense", epochs=1, dim=1, quiet=True, file=False)
     assert found > 2 * popular.evaluate()["float"]["ndcg@20"], "it has learnt who likes what"
     assert found > 0.05
     loaded = sparserec.load(tmp_path / "run")
     user = loaded.user_ids[0]
     assert loaded.recommend(user) == model.recommend(user)
+    report = model.export(tmp_path / "model.srec", encoding=Encoding(8, 8, "shared"))
+    assert report.quality["file"]["folded"]["ndcg@20"] > 0.9 * report.quality["float"]["folded"]["ndcg@20"]
 
 
 def test_a_filter_of_the_guide_trains(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,16 +11,15 @@ import slow_bases as slow
 import torch
 
 from sparserec.counter import key_of
-from sparserec.data.user_batches import UserSampler
+from sparserec.data.sampling import UserSampler
 from sparserec.errors import SparserecError
 from sparserec.graph import Adjacency, build_histories
 from sparserec.recommenders.history import History, HistorySettings
-from sparserec.recommenders.history import temperature as temperature_module
-from sparserec.recommenders.history.batch import Histories
-from sparserec.recommenders.history.dense import dense_gradient, plain_gradient
+from sparserec.recommenders.history import base as temperature_module
+from sparserec.recommenders.history.base import HistoryStepper
+from sparserec.recommenders.history.dense import Histories, dense_gradient, plain_gradient
 from sparserec.recommenders.history.kernels import fast_exp
 from sparserec.recommenders.history.sparse import SparseHistory
-from sparserec.recommenders.history.step import HistoryStepper
 from sparserec.streams import HISTORY_DROPOUT as DROPOUT
 from sparserec.table import DenseTable, Shape, SparseTable, Update
 
@@ -181,6 +180,17 @@ def test_candidates_take_the_gradient_of_whole_rows_in_turn() -> None:
     np.testing.assert_allclose(
         table.candidates.accumulated, slope[table.candidates.rows], rtol=1e-3, atol=1e-6
     )
+
+
+def test_a_larger_candidate_cost_shows_every_candidate_the_gradient_of_every_step() -> None:
+    seen = {}
+    for cost in (0.5, 1000.0):
+        base, table = history(candidate_cost=cost), sparse_table()
+        table.set_candidates(np.array([0, 2, 3, 7, 9, 11], np.int32))
+        base.stepper(graph_of(base), table, SEED).run(USERS, STEP, 0.01)
+        assert table.candidates is not None
+        seen[cost] = int((table.candidates.accumulated != 0).any(axis=1).sum())
+    assert seen[0.5] < seen[1000.0] == 6
 
 
 @pytest.mark.parametrize("sparse", [False, True])

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sparserec.recommenders import RECOMMENDERS, make_recommender
-from sparserec.recommenders.presets import PRESETS
-from sparserec.training.configure import build_config
-from sparserec.training.recipe import Recipe
+from sparserec.recommenders import PRESETS, RECOMMENDERS, make_recommender
+from sparserec.training.config import Recipe, build_config
 
 ALL = [(base, name) for base, presets in PRESETS.items() for name in presets]
 

@@ -48,16 +48,16 @@ def test_queued_typed_and_fitted_runs_are_the_same_run(settings_file: str) -> No
         "1",
     ]
     words += ["--set", "recipe.batch_size=100", "--set", "method_settings.init=uniform", "--set", "ks=[5]"]
-    assert CliRunner().invoke(build_app(), [*words, "--quiet"]).exit_code == 0
+    assert CliRunner().invoke(build_app(), [*words, "--quiet", "--no-file"]).exit_code == 0
     given = {name: value for name, value in SETTINGS.items() if name != "data"}
-    sparserec.fit("log.csv", folder="fitted", quiet=True, **given)  # type: ignore[arg-type]
+    sparserec.fit("log.csv", folder="fitted", quiet=True, file=False, **given)  # type: ignore[arg-type]
     assert files("queued") == files("typed") == files("fitted")
 
 
 def test_a_queued_run_is_refused_where_a_typed_one_is(
     settings_file: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
 ) -> None:
-    monkeypatch.setattr("sparserec.planning.plan.usable_bytes", lambda: 5_000_000)
+    monkeypatch.setattr("sparserec.planning.settle.usable_bytes", lambda: 5_000_000)
     assert child.main(settings_file, "queued", "", "1") == 2
     assert "5 MB are free" in capsys.readouterr().err
     assert not Path("queued").exists()

@@ -11,6 +11,7 @@ from sparserec.runs.figures import rows_figure, support_figure, training_figure
 from sparserec.table import Shape
 
 pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.usefixtures("drawing")
 
 MASKS = [
     {"density": 0.30, "density_users": 0.20, "density_items": 0.45},

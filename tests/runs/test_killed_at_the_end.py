@@ -15,11 +15,9 @@ from sparserec.errors import RunError
 from sparserec.files import replacing, sweep
 from sparserec.runs.child import main as child_main
 from sparserec.runs.folder import RunFolder
-from sparserec.runs.measure import count_opening, open_later
+from sparserec.runs.measure import count_opening, open_later, open_run
 from sparserec.runs.train import train_run
-from sparserec.runs.trained import open_run
-from sparserec.training.config import RunConfig
-from sparserec.training.recipe import Recipe
+from sparserec.training.config import Recipe, RunConfig
 
 PAIRS = [(u, i) for u in range(40) for i in range(30) if (u + i) % 3 == 0]
 CONFIG = RunConfig(
@@ -55,7 +53,7 @@ def sealed_names(run: RunFolder) -> set[str]:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def undisturbed(tmp_path_factory: pytest.TempPathFactory, drawing: None) -> Path:
     folder = tmp_path_factory.mktemp("undisturbed") / "run"
     train(FINAL, folder)
     return folder

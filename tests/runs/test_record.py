@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sparserec.errors import RunError
-from sparserec.memory import PhasePeaks
+from sparserec.process import PhasePeaks
 from sparserec.runs.record import Record
 
 RESULTS = Path(__file__).parents[2] / "results"

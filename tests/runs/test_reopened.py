@@ -10,15 +10,15 @@ import pytest
 
 from sparserec import device
 from sparserec.data import Interactions, read_source
+from sparserec.encodings import Encoding
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs.folder import RunFolder
-from sparserec.runs.measure import measure_again
+from sparserec.runs.measure import measure_again, open_run
 from sparserec.runs.start_from import open_warm_start
 from sparserec.runs.train import Finished, train_run
-from sparserec.runs.trained import open_run
 from sparserec.training.config import RunConfig
-from sparserec.vectors import Encoding, encoded_quality, make_vectors
+from sparserec.vectors import encoded_quality, make_vectors
 
 
 def log(seed: int = 0) -> list[tuple[str, str]]:

@@ -14,12 +14,10 @@ from sparserec.data import read_source
 from sparserec.errors import DataError, RunError
 from sparserec.files import file_lock
 from sparserec.runs.folder import RunFolder
-from sparserec.runs.measure import measure_again
+from sparserec.runs.measure import measure_again, open_run
 from sparserec.runs.train import train_run
-from sparserec.runs.trained import open_run
 from sparserec.serving.comparing import compare_runs
-from sparserec.training.config import RunConfig
-from sparserec.training.recipe import Recipe
+from sparserec.training.config import Recipe, RunConfig
 
 PAIRS = [(u, i) for u in range(40) for i in range(30) if (u + i) % 3 == 0]
 CONFIG = RunConfig(
@@ -28,7 +26,7 @@ CONFIG = RunConfig(
 
 
 @pytest.fixture(scope="module")
-def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def trained(tmp_path_factory: pytest.TempPathFactory, drawing: None) -> Path:
     path = tmp_path_factory.mktemp("sealed") / "run"
     train_run(CONFIG, path, source=read_source(PAIRS))
     return path
@@ -63,6 +61,8 @@ def test_a_truncated_or_missing_file_is_named(run: Path) -> None:
 
 
 def test_a_missing_figure_is_missing(run: Path) -> None:
+    for name in ("training.png", "support.png", "rows.png"):
+        assert (run / name).read_bytes().startswith(b"\x89PNG")
     (run / "training.png").unlink()
     with pytest.raises(RunError, match=r"training\.png: is missing"):
         open_run(run)

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from sparserec.data import Batch, Interactions, Sampler
-from sparserec.data.ids import IdMap
+from sparserec.data.interactions import IdMap
 from sparserec.exploration import LargestScores, draw_candidates, prune_and_regrow, uniform_support
 from sparserec.graph import build_adjacency
 from sparserec.recommenders import make_recommender

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sparserec.data import Source, resolve
+from sparserec.data import Source, read_source, resolve
 from sparserec.distributed import Processes, started_processes
 from sparserec.methods import Phase, StepInfo
-from sparserec.methods.cuts import cut_to
+from sparserec.methods.exploring import cut_to
 from sparserec.methods.magnitude import pruned
 from sparserec.process import use_threads
 from sparserec.table import DenseTable, SparseTable
@@ -35,6 +35,8 @@ class Case:
     method_settings: dict[str, Any] = field(default_factory=dict)
     dim: int = 128
     steps: int = 10
+    places: int | None = None
+    """Only so many of the city's places: short trainings that choose a setting rank all of them at every step."""
 
 
 CASES = {
@@ -62,7 +64,7 @@ CASES = {
     "history, a sample of items": Case(
         "history", base_settings={**HISTORY, "largest_softmax": 20_000}, method_settings=UNIFORM
     ),
-    "history, static, a chosen temperature": Case("history", "static", method_settings=NMF),
+    "history, static, a chosen temperature": Case("history", "static", method_settings=UNIFORM, places=100),
     "history, taper": Case("history", "taper", base_settings=HISTORY, method_settings={"exploring": UNIFORM}),
     "history, dense": Case("history", "dense", base_settings=HISTORY, steps=30),
     "history, dense, a sample of items": Case(
@@ -86,6 +88,9 @@ def train_briefly(case: Case, source: Source, folder: Path, processes: Processes
             "recipe": {"batch_size": 512, "explorations": 3, "weight_decay": 1e-4},
         }
     )
+    if case.places is not None:
+        pairs = source.train.select(source.train.items < case.places)
+        source = read_source(list(zip(pairs.users.tolist(), pairs.items.tolist())))
     prepared = prepare_run(config, source, processes=processes)
     context, method, events = prepared.context, prepared.method, []
     object.__setattr__(context, "record", lambda event, **values: events.append([event, values]))

@@ -17,8 +17,7 @@ from sparserec.runs.start_from import open_warm_start
 from sparserec.runs.train import train_run
 from sparserec.table import SparseTable
 from sparserec.training import checkpoint, loop
-from sparserec.training.config import RunConfig
-from sparserec.training.recipe import Recipe
+from sparserec.training.config import Recipe, RunConfig
 
 
 def block_pairs(n_users: int, n_items: int, groups: int, seed: int) -> list[tuple[int, int]]:

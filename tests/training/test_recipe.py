@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparserec.training.configure import build_config
-from sparserec.training.recipe import EarlyStop, Recipe
+from sparserec.training.config import EarlyStop, Recipe, build_config
 
 
 def test_a_small_log_has_as_many_epochs_as_its_steps_ask_for() -> None:

@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 from shards_run import CASES
+from typer.testing import CliRunner
 
+from sparserec.cli.app import build_app
 from sparserec.data import resolve
 from sparserec.distributed import Processes
 from sparserec.errors import SettingError
@@ -26,8 +28,8 @@ from sparserec.training import RunConfig, load_table, prepare_run
 
 SCRIPT = Path(__file__).parent / "shards_run.py"
 TRAIN = (
-    "train world --dim 128 --epochs 3 --threads 1 --quiet --set recipe.batch_size=2000 --set checkpoint_every=1 "
-    "--set method_settings.nmf_iterations=2"
+    "train world --dim 128 --epochs 3 --threads 1 --quiet --no-file --set recipe.batch_size=2000 "
+    "--set checkpoint_every=1 --set method_settings.nmf_iterations=2"
 ).split()
 OF_BASE = {
     "lightgcn": "--base lightgcn --set base_settings.layers=1".split(),
@@ -59,11 +61,10 @@ def alone(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str])
     return run_together(1, tmp_path_factory.mktemp("one"), environment)
 
 
-@pytest.fixture(scope="module", params=[2, 4])
-def together(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]
-) -> Path:
-    return run_together(request.param, tmp_path_factory.mktemp(f"some{request.param}"), environment)
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str]) -> Path:
+    """By three: four or five blocks and eight chunks of rows make uneven shares, of one part and of more."""
+    return run_together(3, tmp_path_factory.mktemp("some"), environment)
 
 
 def test_every_base_and_method_gives_the_same_bits(alone: Path, together: Path) -> None:
@@ -155,11 +156,20 @@ def test_shares_are_stretches_and_leave_nothing_out() -> None:
 
 def start(count: int, folder: Path, environment: dict[str, str], *more: str) -> subprocess.Popen[str]:
     """`sparserec train` on the city in so many processes, into a folder that has the base's name."""
-    several = ["torch.distributed.run", "--nproc-per-node", str(count), "-m"] if count > 1 else []
+    several = ["torch.distributed.run", "--nproc-per-node", str(count), "-m"]
     settings = [*TRAIN, *OF_BASE[folder.name], "--run-dir", str(folder), *more]
     command = [sys.executable, "-m", *several, "sparserec", *settings]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, env=environment, **pipes)  # type: ignore[call-overload]
+
+
+def train_here(folder: Path, environment: dict[str, str], *more: str) -> None:
+    """The same command in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARSEREC_CACHE", environment["SPARSEREC_CACHE"])
+        words = [*TRAIN, *OF_BASE[folder.name], "--run-dir", str(folder), *more]
+        done = CliRunner().invoke(build_app(), words)
+    assert done.exit_code == 0, done.exception
 
 
 def wait_for(path: Path) -> None:
@@ -181,8 +191,7 @@ def undisturbed(tmp_path_factory: pytest.TempPathFactory, environment: dict[str,
     """A folder with a run of every base."""
     parent = tmp_path_factory.mktemp("undisturbed")
     for base in OF_BASE:
-        ended = start(1, parent / base, environment)
-        assert ended.communicate(timeout=600) and ended.returncode == 0
+        train_here(parent / base, environment)
     return parent
 
 
@@ -212,8 +221,7 @@ def test_an_interrupted_training_goes_on_with_another_number_of_processes(
     running.send_signal(signal.SIGINT)
     assert [line[:18] for line in errors_of(running)] == ["error: stopped by "]
     assert not (folder / "record.json").exists()
-    again = start(1, folder, environment, "--resume")
-    assert again.communicate(timeout=600) and again.returncode == 0
+    train_here(folder, environment, "--resume")
     same_model(folder, undisturbed / folder.name)
 
 

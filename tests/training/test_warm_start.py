@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.data import IdMap, Interactions, Source, split_interactions
-from sparserec.data.source import ReadReport
+from sparserec.data.columns import ReadReport
 from sparserec.errors import SettingError
 from sparserec.exploration import active_target, positions_per_block
 from sparserec.methods import Context

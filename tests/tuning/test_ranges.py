@@ -13,7 +13,7 @@ from tune_toy import toy_log
 from sparserec.methods import METHODS
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.training import Loop, RunConfig, build_config, prepare_run
-from sparserec.training.recipe import Recipe
+from sparserec.training.config import Recipe
 from sparserec.tuning import Searched, search_space, with_values
 
 SHORT: dict[str, dict[str, Any]] = {

@@ -10,7 +10,7 @@ import scipy.sparse
 
 from sparserec.data import IdMap, Interactions, Split
 from sparserec.device import SparseRows, encode_rows
-from sparserec.vectors.neighbours import EncodedLists
+from sparserec.encodings import EncodedLists
 from sparserec.vectors.quality import _listed, _means, _ranked, rank_quality
 
 ITEMS, SEEN = 30, 29

@@ -1,5 +1,5 @@
 /** @typedef {import('./codecs.js').Table} Table */
-/** @typedef {import('./matrix.js').Matrix} Matrix */
+/** @typedef {import('./tables.js').Matrix} Matrix */
 /** @typedef {import('./filter.js').GraphFilter} GraphFilter */
 /** @typedef {import('./foldin.js').History} History */
 /** @typedef {import('./foldin.js').Insertion} Insertion */
@@ -41,7 +41,7 @@ export function fullScorer(layer0: Matrix, filter: GraphFilter, weight: Float64A
  */
 export function neighboursScorer(lists: Table, insertion: Insertion): Scorer;
 export type Table = import("./codecs.js").Table;
-export type Matrix = import("./matrix.js").Matrix;
+export type Matrix = import("./tables.js").Matrix;
 export type GraphFilter = import("./filter.js").GraphFilter;
 export type History = import("./foldin.js").History;
 export type Insertion = import("./foldin.js").Insertion;

@@ -42,4 +42,4 @@ def _run() -> None:
     from sparserec.cli.app import build_app
 
     with extras_named("this command"):
-        build_app()()
+        build_app(*sys.argv[1:2])()

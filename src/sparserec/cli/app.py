@@ -28,14 +28,12 @@ def _options(
     """Options of the command as a whole."""
 
 
-def build_app() -> typer.Typer:
-    """Import the commands only when the command line runs."""
-    app = typer.Typer(
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-    )
+def build_app(only: str | None = None) -> typer.Typer:
+    """The command line; a word that names a command brings the file of that one alone."""
+    app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
     app.callback(help=SENTENCE)(_options)
-    for name in COMMANDS:
-        import_module(f"sparserec.cli.{name}").register(app)
+    for name in [only] if only in COMMANDS else COMMANDS:
+        module = import_module(f"sparserec.cli.{name}")
+        register = getattr(module, "register", None)  # of files with several commands
+        register(app) if register else app.command()(getattr(module, name))
     return app

@@ -10,11 +10,6 @@ import typer
 from sparserec.cli.options import AsJson
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(bases)
-
-
 def bases(as_json: AsJson = False) -> None:
     """List the base recommenders of `train --base`: idea, multiplications by the graph in a step, rows, paper."""
     from sparserec.catalogue import BASE_LINES, others

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from sparserec.runs import Record
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(classics)
-
-
 @options.with_reading
 def classics(
     context: typer.Context,

@@ -11,11 +11,6 @@ import typer
 from sparserec.cli.options import AsJson
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(compare)
-
-
 def compare(
     runs: Annotated[
         list[str],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Annotated, Any, Optional
 
@@ -65,46 +64,21 @@ def resolved(config: Any) -> dict[str, Any]:
     )
 
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
-
-
 def to_toml(values: dict[str, Any]) -> str:
-    """Simple values first, then one section per group. TOML has no null: an unset value becomes a comment.
+    """Settings as TOML, which has no null: unset values become comments.
 
     A recipe names the stored one in which nothing is set that may be unset.
     """
-    lines = [_line(name, value) for name, value in values.items() if not isinstance(value, dict)]
-    for name, group in values.items():
-        if isinstance(group, dict):
-            lines += ["", f"[{_key(name)}]"]
-            if name == "recipe":
-                lines.append('preset = "plain"')
-            lines += [_line(key, value) for key, value in group.items()]
-    return "\n".join(lines) + "\n"
+    import tomli_w
 
-
-def _line(name: str, value: Any) -> str:
-    return f"# {name} is not set" if value is None else f"{_key(name)} = {_value(value)}"
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _text(name)
-
-
-def _text(text: str) -> str:
-    """JSON's escapes are TOML's, but for one sign that TOML wants escaped and JSON does not."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, str):
-        return _text(value)
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_value(one) for one in value) + "]"
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{_key(name)} = {_value(one)}" for name, one in value.items()) + "}"
-    raise TypeError(f"{value!r} has no form in TOML")
+    unset, given = [], {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            unset += [f"{name}.{key}" for key, one in value.items() if one is None]
+            kept = {key: one for key, one in value.items() if one is not None}
+            given[name] = {"preset": "plain", **kept} if name == "recipe" else kept
+        elif value is None:
+            unset.append(name)
+        else:
+            given[name] = value
+    return "".join(f"# {name} is not set\n" for name in unset) + tomli_w.dumps(given)

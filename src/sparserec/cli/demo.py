@@ -40,11 +40,6 @@ USER = "u0042"
 POLL_SECONDS = 0.3
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(demo)
-
-
 def demo(
     folder: Annotated[Path, typer.Option(help="Where the three runs go.")] = Path("runs/demo"),
     again: Annotated[bool, typer.Option("--again", help="Train anew what was trained before.")] = False,

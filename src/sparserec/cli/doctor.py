@@ -10,11 +10,6 @@ from sparserec.cli.options import AsJson
 from sparserec.cli.typed import as_typed
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(doctor)
-
-
 def doctor(as_json: AsJson = False) -> None:
     """Report versions, threads, speed, memory and disk, and what is wrong with them."""
     from sparserec.planning import examine

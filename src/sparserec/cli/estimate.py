@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from sparserec.training import RunConfig
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(estimate)
-
-
 @options.with_settings
 def estimate(
     context: typer.Context,

@@ -16,11 +16,6 @@ if TYPE_CHECKING:
 GROUPS = ("head", "middle", "tail")
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(evaluate)
-
-
 def evaluate(
     run: RunFolder,
     again: Annotated[

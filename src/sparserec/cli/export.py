@@ -15,11 +15,6 @@ if TYPE_CHECKING:
     from sparserec.export import ExportReport
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(export)
-
-
 def export(
     run: options.RunFolder,
     out: Annotated[
@@ -33,7 +28,8 @@ def export(
     encoding: Annotated[
         Optional[str],
         typer.Option(
-            help="int, gaps, prefix, codes, neighbours, together or ease; chosen where none of these four is given."
+            help="int, gaps, prefix, codes, neighbours, together, ease or package.module:Class; chosen where none of "
+            "these four is given."
         ),
     ] = None,
     bits: Annotated[Optional[int], typer.Option(help="Of an entry, 1 to 8 (int: 4 or 8).")] = None,
@@ -77,15 +73,15 @@ def export(
     """Write a trained run as one small file and report its size and quality."""
     from sparserec.cli.options import check_choice
     from sparserec.data import read_item_info
+    from sparserec.encodings import DEFAULT, Encoding, find_encoding
     from sparserec.errors import SettingError
     from sparserec.export import ExportOptions, check_colour, export_run
     from sparserec.runs import open_final, open_run
     from sparserec.units import parse_size
-    from sparserec.vectors import DEFAULT, KINDS, Encoding
 
     check_choice("mode", mode, ("items", "full", "personal"))
     check_choice("fold-in", fold, (None, "own", "shared"))
-    check_choice("encoding", encoding, (None, *KINDS))
+    find_encoding(encoding or DEFAULT.kind)
     check_choice("bits", bits, (None, *range(1, 9)))
     if page_color is not None:
         check_colour(page_color)
@@ -137,8 +133,8 @@ def _print(report: ExportReport, page: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from sparserec.encodings import Encoding
     from sparserec.units import show_bytes
-    from sparserec.vectors import Encoding
 
     console = Console()
     label = f"int{report.encoding['bits']}" if report.mode == "full" else Encoding(**report.encoding).label

@@ -12,11 +12,6 @@ from sparserec.cli.answers import HELP
 from sparserec.cli.options import AsJson
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(inspect)
-
-
 def inspect(
     file: Annotated[Path, typer.Argument(help=HELP["file"])],
     as_json: AsJson = False,

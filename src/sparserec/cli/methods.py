@@ -10,11 +10,6 @@ import typer
 from sparserec.cli.options import AsJson
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(methods)
-
-
 def methods(as_json: AsJson = False) -> None:
     """List the methods of `train --method`: idea, cost in plain trainings, memory while training, paper."""
     from sparserec.catalogue import METHOD_LINES, others

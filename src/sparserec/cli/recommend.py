@@ -12,11 +12,6 @@ from sparserec.cli import answers, options
 from sparserec.cli.answers import HELP, Question
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(recommend)
-
-
 def recommend(
     run: options.RunArgument,
     user: Annotated[Optional[str], typer.Option(metavar="ID", help=HELP["user"])] = None,

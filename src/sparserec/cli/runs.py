@@ -12,11 +12,6 @@ import typer
 from sparserec.cli.options import AsJson
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(runs)
-
-
 def runs(
     folder: Annotated[Path, typer.Argument(help="Folder with run folders, at any depth.")] = Path("runs"),
     as_json: AsJson = False,

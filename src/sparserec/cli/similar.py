@@ -11,11 +11,6 @@ from sparserec.cli.answers import HELP
 from sparserec.cli.options import AsJson, RunArgument
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(similar)
-
-
 def similar(
     run: RunArgument,
     item: Annotated[str, typer.Option(metavar="ID", help=HELP["item"])],

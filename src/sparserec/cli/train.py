@@ -16,11 +16,6 @@ if TYPE_CHECKING:
     from sparserec.tracking import Tracker
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(train)
-
-
 @options.with_settings
 def train(
     context: typer.Context,

@@ -1,21 +1,32 @@
 """What was observed: interactions, readers, splits, named data sets, the built-in sample and training batches."""
 
-from sparserec.data.catalogue import CATALOGUE, NamedSet, find_named, get_named
-from sparserec.data.ids import IdMap
-from sparserec.data.interactions import Interactions, ItemInfo, join
+from sparserec.data.columns import ReadReport, Source
+from sparserec.data.formats import FORMATS, Format
+from sparserec.data.interactions import IdMap, Interactions, ItemInfo, join
 from sparserec.data.item_info import read_item_info
-from sparserec.data.named import download_folder, fetch, load_entry, load_named, locate, resolve
+from sparserec.data.named import (
+    CATALOGUE,
+    NamedSet,
+    download_folder,
+    fetch,
+    find_named,
+    get_named,
+    load_entry,
+    load_named,
+    locate,
+    resolve,
+)
 from sparserec.data.reading import ReadOptions, read_source
-from sparserec.data.sampling import Batch, Sampler
-from sparserec.data.source import ReadReport, Source
+from sparserec.data.sampling import Batch, Sampler, UserSampler
 from sparserec.data.splits import PROTOCOLS, Split, new_users, own_protocol, split_interactions, train_share
-from sparserec.data.user_batches import UserSampler
 from sparserec.data.world import make_world
 
 __all__ = [
     "CATALOGUE",
+    "FORMATS",
     "PROTOCOLS",
     "Batch",
+    "Format",
     "IdMap",
     "Interactions",
     "ItemInfo",

@@ -9,11 +9,13 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sparserec.data.catalogue import RemoteFile
 from sparserec.data.errors import DownloadError
 from sparserec.progress import progress
+
+if TYPE_CHECKING:
+    from sparserec.data.named import RemoteFile
 
 _BLOCK = 1 << 16
 _TIMEOUT_SECONDS = 30.0

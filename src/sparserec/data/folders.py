@@ -3,17 +3,80 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sparserec.data.errors import UnknownFormatError, UnreadableFileError
-from sparserec.data.related import Wanted, one_table, same_but_digits
+from sparserec.data.arrow_columns import choose_columns
+from sparserec.data.errors import MissingColumnError, UnknownFormatError, UnreadableFileError
+from sparserec.data.formats import all_suffixes, find_format, form_of
+from sparserec.data.parquet_files import parquet_names
+from sparserec.data.sniff import read_text_head
+
+# Which tables of a folder belong together: parts of one table have the same columns, or names that
+# differ in digits.
+
+_NAMELESS = "\0nameless"  # no column is called that
+Wanted = dict[str, str | None]
+"""The column the caller named for each role, if any."""
+
+
+def same_but_digits(files: Sequence[Path], folder: Path) -> bool:
+    """Whether the names of files in a folder differ in nothing but numbers, as part-0 and part-1 do."""
+    return len({re.sub(r"\d+", "0", file.relative_to(folder).as_posix()) for file in files}) == 1
+
+
+def one_table(folder: Path, files: list[Path], wanted: Wanted) -> list[Path]:
+    """The files that are parts of the one table of interactions; several such tables are the caller's to
+    choose from.
+    """
+    if len(files) == 1:
+        return files
+    tables: dict[tuple[str, ...], list[Path]] = {}
+    for file in files:
+        tables.setdefault(_columns(file, folder), []).append(file)
+    named = [paths for columns, paths in tables.items() if _has_both(columns, wanted)]
+    nameless = [paths for columns, paths in tables.items() if columns and columns[0] == _NAMELESS]
+    usable = named or nameless
+    if len(usable) == 1:
+        return usable[0]
+    names = ", ".join(str(paths[0].relative_to(folder)) for paths in usable or tables.values())
+    if usable:
+        raise UnknownFormatError(
+            f"{folder}: several tables could be the interactions ({names}); give the path of one"
+        )
+    raise MissingColumnError(
+        f"{folder}: no table has both a user and an item column ({names}); name them with `user_col` and `item_col`"
+    )
+
+
+def _columns(file: Path, folder: Path) -> tuple[str, ...]:
+    """What the parts of one table share: column names, or form and name of the file where columns have no names."""
+    try:
+        form = form_of(file)
+    except UnknownFormatError:  # not a table at all
+        return ()
+    if form.kind == "parquet":
+        return tuple(parquet_names(file))
+    if form.header:
+        first = next(line for line in read_text_head(file).splitlines() if line.strip())
+        return tuple(cell.strip().strip('"') for cell in first.split(form.delimiter))
+    place = re.sub(r"\d+", "0", file.relative_to(folder).as_posix())
+    return (_NAMELESS, find_format(form.kind).describe(form), place)
+
+
+def _has_both(columns: tuple[str, ...], wanted: Wanted) -> bool:
+    try:
+        choose_columns(columns, wanted, "")
+    except MissingColumnError:
+        return False
+    return True
+
 
 _PART_WORDS = {
     "train": "train", "training": "train", "valid": "valid", "val": "valid", "validation": "valid", "dev": "valid",
     "test": "test", "testing": "test",
 }  # fmt: skip
-_DATA_SUFFIXES = {".txt", ".csv", ".tsv", ".inter", ".parquet", ".pq", ".dat", ".data"}
 _OTHER_TABLES = {".item", ".user", ".kg", ".link"}
 _KNOWN_FILES = (
     "ratings.dat",
@@ -49,8 +112,9 @@ def find_files(path: Path, wanted: Wanted) -> FoundFiles:
         return FoundFiles({"train": [path]})
     if not path.exists():
         raise UnreadableFileError(f"{path}: no such file or folder; check the path")
-    tables = [file for file in sorted(path.rglob("*")) if _is_table(file, path)]
-    parts = _parts_of(path, [file for file in tables if _suffix(file) in _DATA_SUFFIXES], wanted)
+    suffixes = all_suffixes()
+    tables = [file for file in sorted(path.rglob("*")) if _is_table(file, path, suffixes | _OTHER_TABLES)]
+    parts = _parts_of(path, [file for file in tables if _suffix(file) in suffixes], wanted)
     data = [file for files in parts.values() for file in files]
     read = {*data, *map(item_file, data)}
     left = (file for file in tables if file not in read)
@@ -72,7 +136,7 @@ def _parts_of(folder: Path, files: list[Path], wanted: Wanted) -> dict[str, list
     for known in _KNOWN_FILES:
         if (folder / known).is_file():
             return {"train": [folder / known]}
-    for suffixes in ({".inter"}, {".parquet", ".pq"}, {".csv", ".tsv"}, _DATA_SUFFIXES):
+    for suffixes in ({".inter"}, {".parquet", ".pq"}, {".csv", ".tsv"}, set(map(_suffix, files))):
         alike = [file for file in files if _suffix(file) in suffixes]
         if alike:
             return {"train": one_table(folder, alike, wanted)}
@@ -82,12 +146,12 @@ def _parts_of(folder: Path, files: list[Path], wanted: Wanted) -> dict[str, list
     )
 
 
-def _is_table(file: Path, root: Path) -> bool:
+def _is_table(file: Path, root: Path, suffixes: set[str]) -> bool:
     hidden = any(part.startswith((".", "_")) for part in file.relative_to(root).parts)
     return (
         file.is_file()
         and not hidden
-        and _suffix(file) in _DATA_SUFFIXES | _OTHER_TABLES
+        and _suffix(file) in suffixes
         and not file.stem.lower().startswith("readme")
     )
 

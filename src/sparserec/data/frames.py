@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from sparserec.data.arrow_columns import choose_columns, positions
 from sparserec.data.columns import Columns
 from sparserec.data.errors import (
     BadValueError,
@@ -15,7 +16,6 @@ from sparserec.data.errors import (
     MissingColumnError,
     UnknownFormatError,
 )
-from sparserec.data.naming import choose_columns, positions
 
 VALUE = "value"
 """What the values of a matrix are called where columns are named."""

@@ -13,19 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from sparserec.data.arrow_columns import SYNONYMS, plain_name
+from sparserec.data.columns import Source
 from sparserec.data.errors import (
     MalformedLineError,
     MissingColumnError,
     UnknownFormatError,
     UnreadableFileError,
 )
-from sparserec.data.file_bytes import check_text, read_bytes
 from sparserec.data.folders import item_file
 from sparserec.data.frames import as_table
-from sparserec.data.ids import IdMap
-from sparserec.data.interactions import ItemInfo
-from sparserec.data.naming import SYNONYMS, plain_name
-from sparserec.data.source import Source
+from sparserec.data.interactions import IdMap, ItemInfo
+from sparserec.data.sniff import check_text, read_bytes
 from sparserec.errors import DataError
 
 _ROLES = {

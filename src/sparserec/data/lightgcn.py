@@ -9,7 +9,7 @@ import numpy as np
 
 from sparserec.data.columns import Columns
 from sparserec.data.errors import EmptyUserError, IdRangeError, MalformedLineError
-from sparserec.data.file_bytes import read_bytes
+from sparserec.data.sniff import read_bytes
 
 _SPACE = np.isin(np.arange(256), list(b" \t\r\n"))
 _DIGIT = np.isin(np.arange(256), list(b"0123456789"))

@@ -2,20 +2,201 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import zipfile
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from sparserec.data.catalogue import NamedSet, RemoteFile, find_named, get_named
+from sparserec.data.columns import Source
 from sparserec.data.download import download
 from sparserec.data.errors import DownloadError, UnknownFormatError, WrongDataError
 from sparserec.data.reading import read_source
-from sparserec.data.source import Source
 from sparserec.data.world import make_world
 from sparserec.errors import DataError, SettingError
 from sparserec.files import cache_folder, replacing, write_text
+
+# Named data sets: where they come from, under which terms, and how to tell that a copy is the right one.
+#
+# Names say which variant: "gowalla" alone means a different set of users in other toolkits.
+
+_LIGHTGCN = "https://raw.githubusercontent.com/gusye1234/LightGCN-PyTorch/947ca2b3b1d2d3545b114145710cb06c4e57b3d2/data"
+_GROUPLENS = "https://files.grouplens.org/datasets/movielens"
+_LIGHTGCN_LICENCE = (
+    "none known to us; published with the research code of LightGCN, ask its authors before redistributing"
+)
+_MOVIELENS_LICENCE = (
+    "research use with acknowledgement; no redistribution, no commercial use without permission"
+)
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file to download; `members` says which entries of a zip archive are kept, and under which names."""
+
+    url: str
+    name: str
+    sha256: str | None = None
+    """Only of files we held; None means unverified: the hash is shown at the first download."""
+    members: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def products(self) -> tuple[str, ...]:
+        """Names of the files that are there once this one is fetched."""
+        return tuple(self.members.values()) if self.members else (self.name,)
+
+
+@dataclass(frozen=True)
+class NamedSet:
+    """One entry of the catalogue."""
+
+    name: str
+    title: str
+    page: str
+    licence: str
+    users: int
+    items: int
+    parts: dict[str, int]
+    files: tuple[RemoteFile, ...] = ()
+    aliases: tuple[str, ...] = ()
+    pair_hashes: dict[str, str] = field(default_factory=dict)
+    """Interactions.pair_hash of parts whose pairs we held."""
+
+    @property
+    def built_in(self) -> bool:
+        """Generated, not downloaded."""
+        return not self.files
+
+
+def _lightgcn_files(folder: str, test_sha256: str | None) -> tuple[RemoteFile, ...]:
+    return (
+        RemoteFile(f"{_LIGHTGCN}/{folder}/train.txt", "train.txt"),
+        RemoteFile(f"{_LIGHTGCN}/{folder}/test.txt", "test.txt", test_sha256),
+    )
+
+
+CATALOGUE: dict[str, NamedSet] = {
+    entry.name: entry
+    for entry in (
+        NamedSet(
+            name="world",
+            title="built-in sample: a year of visits to the places of a made-up city",
+            page="generated",
+            licence="Apache-2.0, as this package",
+            users=3000,
+            items=2000,
+            parts={"train": 120_407},
+            pair_hashes={"train": "634b0dae1b805c3e341fa928534f6aff734a4dc3d8fbe21249af0aa81e181cdf"},
+        ),
+        NamedSet(
+            name="gowalla-lightgcn",
+            title="Gowalla check-ins, 10-core, split of NGCF and LightGCN",
+            page="https://github.com/gusye1234/LightGCN-PyTorch",
+            licence=_LIGHTGCN_LICENCE,
+            users=29_858,
+            items=40_981,
+            parts={"train": 810_128, "test": 217_242},
+            files=_lightgcn_files(
+                "gowalla", "099a2a73924e4b754dc6efd730d764f492321b53c38eb93298850c83acf57be3"
+            ),
+            aliases=("gowalla",),
+            pair_hashes={
+                "train": "58f9b1178c9efbe96c91a466d861480fb2c235b52ffafaca7aad1ff35cc961d5",
+                "test": "9abd34a81b2b87db1a011e12c71c5687fb62e3b28663fecbe36442a6dab748b0",
+            },
+        ),
+        NamedSet(
+            name="yelp2018-lightgcn",
+            title="Yelp 2018 challenge reviews, 10-core, split of NGCF and LightGCN",
+            page="https://github.com/gusye1234/LightGCN-PyTorch",
+            licence=f"{_LIGHTGCN_LICENCE}; derived from the Yelp data set, whose terms apply",
+            users=31_668,
+            items=38_048,
+            parts={"train": 1_237_259, "test": 324_147},
+            files=_lightgcn_files(
+                "yelp2018", "9cd9b37926cd1447a06625ffa7914527573fb097c10cb0bbdb1d1b8ded3742fe"
+            ),
+            aliases=("yelp2018", "yelp"),
+            pair_hashes={
+                "train": "d47ef6ab4e4b06ab3122c402708ef39dc398bc31d8124b53b1687d54bded5678",
+                "test": "36da8d9a01f6c2ec534f917297d65612656e95e401080a92a1ee5b3668bdb77e",
+            },
+        ),
+        NamedSet(
+            name="amazon-book-lightgcn",
+            title="Amazon book reviews, 10-core, split of NGCF and LightGCN",
+            page="https://github.com/gusye1234/LightGCN-PyTorch",
+            licence=f"{_LIGHTGCN_LICENCE}; derived from the Amazon review data of UCSD",
+            users=52_643,
+            items=91_599,
+            parts={"train": 2_380_730, "test": 603_378},
+            files=_lightgcn_files("amazon-book", None),
+            aliases=("amazon-book",),
+        ),
+        NamedSet(
+            name="movielens-100k",
+            title="MovieLens 100K ratings, with titles",
+            page="https://grouplens.org/datasets/movielens/100k/",
+            licence=_MOVIELENS_LICENCE,
+            users=943,
+            items=1682,
+            parts={"train": 100_000},
+            files=(
+                RemoteFile(
+                    f"{_GROUPLENS}/ml-100k.zip",
+                    "ml-100k.zip",
+                    members={
+                        "ml-100k/u.data": "u.data",
+                        "ml-100k/u.item": "u.item",
+                        "ml-100k/README": "README",
+                    },
+                ),
+            ),
+            aliases=("ml-100k",),
+        ),
+        NamedSet(
+            name="movielens-1m",
+            title="MovieLens 1M ratings, with titles and genres",
+            page="https://grouplens.org/datasets/movielens/1m/",
+            licence=_MOVIELENS_LICENCE,
+            users=6040,
+            items=3706,
+            parts={"train": 1_000_209},
+            files=(
+                RemoteFile(
+                    f"{_GROUPLENS}/ml-1m.zip",
+                    "ml-1m.zip",
+                    members={
+                        "ml-1m/ratings.dat": "ratings.dat",
+                        "ml-1m/movies.dat": "movies.dat",
+                        "ml-1m/README": "README",
+                    },
+                ),
+            ),
+            aliases=("ml-1m",),
+        ),
+    )
+}
+
+
+def find_named(name: str) -> NamedSet | None:
+    """The entry of a name or alias, in any case."""
+    wanted = name.lower()
+    return next((entry for entry in CATALOGUE.values() if wanted in (entry.name, *entry.aliases)), None)
+
+
+def get_named(name: str) -> NamedSet:
+    """The entry of a name or alias; an unknown one names the nearest."""
+    entry = find_named(name)
+    if entry is None:
+        known = [word for known in CATALOGUE.values() for word in (known.name, *known.aliases)]
+        near = difflib.get_close_matches(name.lower(), known, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise UnknownFormatError(f"no data set {name!r}; {hint}there are: {', '.join(CATALOGUE)}")
+    return entry
+
 
 FETCHED = "fetched.json"
 

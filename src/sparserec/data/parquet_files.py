@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from sparserec.data.arrow_columns import choose_columns
 from sparserec.data.errors import UnreadableFileError
-from sparserec.data.file_bytes import read_bytes
-from sparserec.data.naming import choose_columns
+from sparserec.data.sniff import read_bytes
 
 
 def parquet_names(path: Path) -> list[str]:

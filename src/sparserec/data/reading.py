@@ -10,17 +10,14 @@ from typing import Any
 
 from pydantic import Field
 
-from sparserec.data.columns import PART_NAMES, Columns, build_source, join_parts
+from sparserec.data.columns import PART_NAMES, Columns, ReadReport, Source, build_source, join_parts
 from sparserec.data.errors import EmptyDataError, MissingColumnError
 from sparserec.data.folders import find_files
+from sparserec.data.formats import find_format, form_of
 from sparserec.data.frames import frame_columns
 from sparserec.data.interactions import Interactions
 from sparserec.data.item_info import name_items_from_beside
 from sparserec.data.lightgcn import read_lightgcn
-from sparserec.data.parquet_files import read_parquet
-from sparserec.data.sniff import Form, sniff
-from sparserec.data.source import ReadReport, Source
-from sparserec.data.text_tables import read_text_table, text_line
 from sparserec.errors import SettingError
 from sparserec.settings import Settings
 
@@ -50,7 +47,7 @@ class ReadOptions(Settings):
     draw_seed: int = Field(0, ge=0)
     """Decides who is drawn, whatever the order of the rows."""
     format: str | None = None
-    """Overrule the guess: lightgcn, table, lines, inter, movielens or parquet."""
+    """Overrule the guess: lightgcn, table, lines, inter, movielens, parquet or package.module:Class."""
     header: bool | None = None
     """Whether a text table starts with column names; guessed when not given."""
 
@@ -141,12 +138,14 @@ def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str,
     )
     named = bool(options.user_col or options.item_col) and options.header is not False
     forms = {
-        path: sniff(path, options.format, options.header, named=named and not str(options.user_col).isdigit())
+        path: form_of(
+            path, options.format, options.header, named=named and not str(options.user_col).isdigit()
+        )
         for paths in files.values()
         for path in paths
     }
     all_files = tuple(str(path) for path in forms)
-    described = ", ".join(Counter(form.describe() for form in forms.values()))
+    described = ", ".join(Counter(find_format(form.kind).describe(form) for form in forms.values()))
     notes = [one.note for one in found.values() if one.note]
     notes += [f"{path.name}: {form.note}" for path, form in forms.items() if form.note][:4]
     if all(form.kind == "lightgcn" for form in forms.values()) and all(
@@ -156,20 +155,7 @@ def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str,
         return parts, ReadReport(described, all_files, notes=tuple(notes))
     parts, roles = {}, {}
     for name, paths in files.items():
-        read = [_read_file(path, forms[path], options) for path in paths]
+        read = [find_format(forms[path].kind).columns(path, forms[path], options) for path in paths]
         parts[name] = join_parts([columns for columns, _ in read])
         roles = read[0][1]
     return parts, ReadReport(described, all_files, roles, notes=tuple(notes))
-
-
-def _read_file(path: Path, form: Form, options: ReadOptions) -> tuple[Columns, dict[str, str]]:
-    from sparserec.data.arrow_columns import table_columns
-
-    if form.kind == "lightgcn":
-        return read_lightgcn({"train": path})["train"], {}
-    if form.kind == "parquet":
-        table, roles = read_parquet(path, options.wanted)
-        return table_columns(table, roles, str(path), lambda row: f"{path}: row {row}", options.rated), roles
-    table, roles = read_text_table(path, form, options.wanted)
-    locate = lambda row: f"{path}:{text_line(path, row, form.header)}"  # noqa: E731
-    return table_columns(table, roles, str(path), locate, options.rated, untyped=True), roles

@@ -2,15 +2,171 @@
 
 from __future__ import annotations
 
+import gzip
 import re
+import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-from sparserec.data.errors import EmptyDataError, UnknownFormatError
-from sparserec.data.file_bytes import read_bytes, read_text_head
-from sparserec.data.naming import is_index_name, looks_like_header, numbered_names
-from sparserec.errors import SettingError
+from sparserec.data.arrow_columns import (
+    choose_columns,
+    is_index_name,
+    looks_like_header,
+    numbered_names,
+    positions,
+)
+from sparserec.data.errors import (
+    EmptyDataError,
+    EncodingError,
+    MalformedLineError,
+    UnknownFormatError,
+    UnreadableFileError,
+)
+from sparserec.units import show_bytes
+
+# Getting at the bytes of a file, with a named error for each way that fails.
+
+MOST_UNPACKED, ALWAYS_UNPACKED = 100, 64_000_000
+"""A .gz file may hold so many times its size, and so many bytes in any case: logs shrink to a tenth, attacks to a
+thousandth."""
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+def read_bytes(path: Path, limit: int | None = None) -> bytes:
+    """All bytes of a file, or its first `limit`; .gz is unpacked."""
+    try:
+        packed = path.suffix == ".gz"
+        most = max(ALWAYS_UNPACKED, MOST_UNPACKED * path.stat().st_size) if packed else None
+        with gzip.open(path, "rb") if packed else path.open("rb") as file:
+            data = file.read(-1 if most is None else most + 1) if limit is None else file.read(limit)
+    except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+        raise UnreadableFileError(
+            f"{path}: damaged or truncated gzip file ({error}); fetch or pack it again"
+        ) from None
+    except FileNotFoundError:
+        raise UnreadableFileError(f"{path}: no such file; check the path") from None
+    except IsADirectoryError:
+        raise UnreadableFileError(f"{path}: is a folder, expected a file") from None
+    except OSError as error:
+        raise UnreadableFileError(f"{path}: cannot be read ({error.strerror or error})") from None
+    if most is not None and len(data) > most:
+        raise UnreadableFileError(
+            f"{path}: unpacks to more than {MOST_UNPACKED} times its size ({show_bytes(most)}), which no log does; "
+            "unpack it yourself if you trust it"
+        )
+    data = data.removeprefix(_BYTE_ORDER_MARK)
+    if not data.strip():
+        raise EmptyDataError(f"{path}: the file is empty")
+    return data
+
+
+def check_text(path: Path, data: bytes) -> None:
+    """Raise when `data` is not UTF-8, naming the line."""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise EncodingError(
+            f"{path}:{line}: not UTF-8 text (byte 0x{data[error.start]:02x}); save the file as UTF-8"
+        ) from None
+
+
+def read_text_head(path: Path, limit: int = 65536) -> str:
+    """The first whole lines of a text file, for looking at its form."""
+    data = read_bytes(path, limit)
+    if len(data) >= limit - 4 and b"\n" in data:
+        data = data[: data.rindex(b"\n") + 1]
+    check_text(path, data)
+    return data.decode("utf-8")
+
+
+# Text tables (CSV, TSV, .inter, `user item weight` lines, MovieLens `::`) to Arrow columns of text.
+
+
+def read_text_table(path: Path, form: Form, wanted: dict[str, str | None]) -> tuple[Any, dict[str, str]]:
+    """The needed columns as an Arrow table of texts, and the column of each role."""
+    data = _regular(read_bytes(path), form)
+    names = _column_names(data, form)
+    third_is_time = _third_is_time(data, form)
+    if form.header:
+        roles = choose_columns(names, wanted, str(path), third_is_time)
+    else:
+        asked = {role: name for role, name in wanted.items() if name is not None}
+        by_place = positions(names[1:] if form.index else names, third_is_time)
+        free = {role: name for role, name in by_place.items() if name not in asked.values()}
+        guessed: dict[str, str | None] = {"rating": "", "time": "", **free, **asked}
+        roles = choose_columns(names, guessed, str(path))
+    return _parse(data, path, form, names, list(dict.fromkeys(roles.values()))), roles
+
+
+def text_line(path: Path, row: int, header: bool) -> int:
+    """Line number (from 1) of data row `row` (from 0): blank lines are no rows. Slow, for error messages only."""
+    left = row + (1 if header else 0)
+    for number, line in enumerate(read_bytes(path).split(b"\n"), start=1):
+        if line.strip():
+            if left == 0:
+                return number
+            left -= 1
+    return 0
+
+
+def _regular(data: bytes, form: Form) -> bytes:
+    """One separator of one byte between columns."""
+    if form.kind == "movielens":
+        return data.replace(b"::", b"\t")
+    if form.delimiter == " " and any(run in data for run in (b"  ", b"\t", b" \n", b" \r", b"\n ")):
+        return re.sub(rb" *(\r?\n) *", rb"\1", re.sub(rb"[ \t]+", b" ", data)).strip()
+    return data
+
+
+def _first_rows(data: bytes, form: Form) -> list[list[str]]:
+    """The first two rows, the header among them."""
+    lines = [line for line in data.split(b"\n", 100)[:100] if line.strip()][:2] or [b""]
+    texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
+    return [[cell.strip().strip('"') for cell in text.split(form.delimiter)] for text in texts]
+
+
+def _column_names(data: bytes, form: Form) -> list[str]:
+    first = _first_rows(data, form)[0]
+    return first if form.header else [str(position + 1) for position in range(len(first))]
+
+
+def _third_is_time(data: bytes, form: Form) -> bool:
+    row = _first_rows(data, form)[-1][1 if form.index else 0 :]
+    try:
+        return len(row) == 3 and float(row[2]) >= LATE
+    except ValueError:
+        return False
+
+
+def _parse(data: bytes, path: Path, form: Form, names: list[str], needed: Sequence[str]) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    quoted: Any = '"' if form.delimiter in ",;" else False
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(needed))
+    read = csv.ReadOptions(column_names=names, skip_rows=0, skip_rows_after_names=1 if form.header else 0)
+    parse = csv.ParseOptions(delimiter=form.delimiter, quote_char=quoted)
+    try:
+        return csv.read_csv(pa.BufferReader(data), read, parse, convert)
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+        raise _explain(data, path, form, names, str(error)) from None
+
+
+def _explain(data: bytes, path: Path, form: Form, names: list[str], message: str) -> MalformedLineError:
+    """Find the first line with another number of columns; the fast parser does not say which it was."""
+    check_text(path, data)
+    for number, line in enumerate(data.decode("utf-8").splitlines(), start=1):
+        cells = line.count(form.delimiter) + 1
+        if line.strip() and cells != len(names) and '"' not in line:
+            return MalformedLineError(
+                f"{path}:{number}: {cells} columns where the first line has {len(names)} ({line[:60]!r}); fix the line"
+            )
+    return MalformedLineError(f"{path}: {message}")
+
 
 _WHOLE = re.compile(r"-?\d+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
@@ -29,7 +185,6 @@ _REFUSED = {
 }
 LATE = 1e8  # a third column this large is a time (1973 in seconds), not a rating
 _COUNTED_ROWS = 10  # so many rows numbered 0, 1, 2, ... are no accident
-FORMATS = ("lightgcn", "table", "lines", "inter", "movielens", "parquet")
 
 
 @dataclass(frozen=True)
@@ -37,7 +192,7 @@ class Form:
     """The form of one file."""
 
     kind: str
-    """One of FORMATS."""
+    """A name of `formats`."""
     delimiter: str = ","
     header: bool = True
     index: bool = False
@@ -45,23 +200,9 @@ class Form:
     note: str = ""
     """What a reader of the report should know about the guess."""
 
-    def describe(self) -> str:
-        """The form in words."""
-        names = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar", " ": "space"}
-        if self.kind in ("table", "lines"):
-            return f"text table, {names[self.delimiter]} between columns, {'with' if self.header else 'no'} header"
-        return {
-            "lightgcn": "LightGCN text (user item item ...)",
-            "inter": "RecBole .inter",
-            "movielens": "MovieLens text (user::item::rating::time)",
-            "parquet": "Parquet",
-        }[self.kind]
-
 
 def sniff(path: Path, wanted: str | None = None, header: bool | None = None, named: bool = False) -> Form:
     """The form of a file; `wanted` and `header` overrule the guess, `named` says the caller named columns."""
-    if wanted is not None and wanted not in FORMATS:
-        raise SettingError(f"unknown format {wanted!r}; known: {', '.join(FORMATS)}")
     if wanted == "parquet" or (wanted is None and _is_parquet(path)):
         return Form("parquet")
     if path.suffix.lower() in _REFUSED and wanted is None:

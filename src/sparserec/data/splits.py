@@ -10,9 +10,9 @@ from fractions import Fraction
 import numpy as np
 
 from sparserec import streams
+from sparserec.data.columns import Source
 from sparserec.data.errors import ProtocolError
 from sparserec.data.interactions import Interactions, join
-from sparserec.data.source import Source
 
 Parts = tuple[Interactions, ...]
 """Train, validation, test and, where users are held out whole, what is given of them."""

@@ -32,10 +32,13 @@ from .ids import id_tensors
 from .model import Explanation, Item, Model, Recommendation, load, loads
 from .scorers import FullScorer, ItemsScorer
 from .sizes import SCALE_BYTES, gap_bytes, int_bytes, prefix_bytes, product_bytes
+from .table import Table
+from .tables import READERS
 from .text import text_tensors
 from .writer import ModelParts, model_bytes, write_model
 
 __all__ = [
+    "READERS",
     "SCALE_BYTES",
     "CodedRows",
     "DeviceError",
@@ -50,6 +53,7 @@ __all__ = [
     "ModelParts",
     "Recommendation",
     "SparseRows",
+    "Table",
     "code_rows",
     "decode_table",
     "dequantise",

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .container import DIGEST_END, DIGEST_START
-from .product import AnyTable
 from .scorers import FullScorer, NeighboursScorer
+from .tables import AnyTable
 
 if TYPE_CHECKING:
     from .model import Model

@@ -12,12 +12,12 @@ from .container import Container
 from .filter import graph_filter
 from .fold_in import COUNTS, read_fold_in
 from .graph import read_graph
-from .product import read_any_table
 from .profile import Profile
 from .room import CLASS_BYTES, NODE_BYTES
 from .rows import read_rows
 from .scorers import FullScorer, ItemsScorer, NeighboursScorer, Scorer
 from .table import check_padding
+from .tables import read_any_table
 from .text import TextTable, has_text, read_text
 
 

@@ -12,9 +12,9 @@ from .errors import CannotWrite
 from .gaps import MOST_ENTRIES, encode_gaps
 from .graph import smallest_counts
 from .levels import MOST_LEVELS, level_tensors, nearest_levels, ratio_levels
-from .product import AnyTable, read_any_table
 from .room import endless
 from .table import Table
+from .tables import AnyTable, read_any_table
 
 POSITIONS = ("gaps", "prefix", "all")
 TOP = 127

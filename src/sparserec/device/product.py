@@ -12,11 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import errors
+from .codecs import read_table
 from .container import Container
 from .exact import bits_for, snap, snap_rows
 from .levels import MOST_LEVELS, read_levels
 from .rows import has_rows, read_rows, read_scale_levels
-from .table import BLOCK_ENTRIES, BLOCK_ROWS, Table, read_table, row_blocks
+from .table import BLOCK_ENTRIES, BLOCK_ROWS, Table, row_blocks
 
 BLOCK = 1 << 14  # rows whose look-ups fit the cache
 
@@ -160,22 +161,8 @@ def _columns(book: Table, slices: int, first: int, last: int) -> np.ndarray:
     return np.repeat(offsets, np.diff(book.start[first : last + 1])) + own
 
 
-AnyTable = Table | CodedTable
-
-
-def read_any_table(container: Container, name: str, rows: int, dim: int) -> AnyTable:
-    """A table in whatever way the file holds it."""
-    if f"{name}.slices" in container:
-        return _read_codes(container, name, rows, dim)
-    return _read_plain(container, name, rows, dim)
-
-
-def _read_plain(container: Container, name: str, rows: int, dim: int) -> Table:
-    read = read_rows if has_rows(container, name) else read_table
-    return read(container, name, rows, dim)
-
-
-def _read_codes(container: Container, name: str, rows: int, dim: int) -> CodedTable:
+def read_codes(container: Container, name: str, rows: int, dim: int) -> CodedTable:
+    """Check the tensors in the order of the format: slices, scale, codes, codebooks."""
     container.room.take_rows(name, rows)
     if f"{name}.code" in container or has_rows(container, name):
         raise errors.AmbiguousEncoding(f"table {name!r} is stored in two ways")
@@ -187,6 +174,7 @@ def _read_codes(container: Container, name: str, rows: int, dim: int) -> CodedTa
     container.room.take_entries(name, rows * slices)
     scale = read_scale_levels(container, name, rows)
     code = read_levels(container, f"{name}.part", rows * slices, entries)
-    book = _read_plain(container, f"{name}.book", slices * entries, dim // slices)
+    read = read_rows if has_rows(container, f"{name}.book") else read_table
+    book = read(container, f"{name}.book", slices * entries, dim // slices)
     own = np.ones(rows) if scale is None else scale()
     return CodedTable(dim, own, code.reshape(slices, rows), book)

@@ -14,8 +14,8 @@ import numpy as np
 from .filter import GraphFilter, Pair
 from .fold_in import LARGEST_WEIGHT as LARGEST_WEIGHT
 from .fold_in import ItemWeights
-from .product import AnyTable
 from .table import Table
+from .tables import AnyTable
 
 
 @dataclass(frozen=True)

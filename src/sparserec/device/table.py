@@ -1,4 +1,4 @@
-"""Reading a table of sparse int8 or int4 rows and multiplying with it, without ever making it dense."""
+"""A table of sparse rows, and multiplying with it, without ever making it dense."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import errors
-from .bits import POPCOUNT
-from .codecs import signed_nibbles, unpack_nibbles
-from .container import Container
 from .exact import bits_for, snap
 
 BLOCK_ROWS = 4096
@@ -157,106 +154,6 @@ def square_sums(code: np.ndarray, start: np.ndarray) -> np.ndarray:
         total = np.concatenate([[0], np.cumsum(squares, dtype=np.int64)])
         out[first:last] = np.diff(total[start[first : last + 1] - begin])
     return out
-
-
-def read_table(container: Container, name: str, rows: int, dim: int) -> Table:
-    """Check a table's tensors in the order of the format and make it ready to multiply."""
-    container.room.take_rows(name, rows)
-    for needed in (f"{name}.scale", f"{name}.code"):
-        if needed not in container:
-            raise errors.MissingTensor(f"tensor {needed!r} is missing")
-    masked, indexed = f"{name}.mask" in container, f"{name}.index" in container
-    if masked and indexed:
-        raise errors.AmbiguousEncoding(f"table {name!r} has both a mask and an index")
-    stored = container.get(f"{name}.code", ("I8", "U8"), (None,))
-    bits = 8 if stored.dtype == np.int8 else 4
-    raw_scale = container.get(f"{name}.scale", ("F16", "F32"), (rows,))
-    if masked:
-        encoding, read = "bitmask", _read_mask
-    elif indexed:
-        encoding, read = "byte-index", _read_index
-    else:
-        encoding, read = "dense", _read_dense  # type: ignore[assignment]
-    column, start = read(container, name, dim, stored, raw_scale)
-    return Table(
-        dim, bits, encoding, raw_scale.astype(np.float64), _codes(name, stored, int(start[-1])), column, start
-    )
-
-
-def _check_room_and_scale(
-    container: Container, name: str, stored: np.ndarray, dim: int | None, scale: np.ndarray
-) -> None:
-    """What comes between the shapes of a table's tensors and what is in them."""
-    container.room.take_entries(name, len(stored) * (1 if stored.dtype == np.int8 else 2), dim)
-    if not (np.isfinite(scale) & (scale >= 0)).all():
-        raise errors.BadScale(f"table {name!r}: a row scale is negative or not finite")
-
-
-def _check_code_length(name: str, stored: np.ndarray, entries: int, error: type[errors.FileError]) -> None:
-    expected = entries if stored.dtype == np.int8 else -(-entries // 2)
-    if len(stored) != expected:
-        raise error(f"table {name!r} has {len(stored)} bytes of codes, {entries} entries need {expected}")
-
-
-def _read_mask(
-    container: Container, name: str, dim: int, stored: np.ndarray, scale: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    mask = container.get(f"{name}.mask", ("U8",), (len(scale), -(-dim // 8)))
-    _check_room_and_scale(container, name, stored, dim, scale)
-    check_padding(f"{name}.mask", mask, dim)
-    start = starts_of(POPCOUNT[mask].sum(axis=1, dtype=np.int32))
-    _check_code_length(name, stored, int(start[-1]), errors.WrongCount)
-    column = np.empty(int(start[-1]), np.uint8 if dim <= 256 else np.uint16)
-    step = max(1, BLOCK_ENTRIES // dim)
-    for first in range(0, len(mask), step):
-        block = np.unpackbits(mask[first : first + step], axis=1, bitorder="little")
-        positions = np.flatnonzero(block.view(np.bool_))
-        column[start[first] : start[min(first + step, len(mask))]] = positions % block.shape[1]
-    return column, start
-
-
-def _read_index(
-    container: Container, name: str, dim: int, stored: np.ndarray, scale: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    index = container.get(f"{name}.index", ("U8",) if dim <= 256 else ("U16",), (None,))
-    count = container.get(f"{name}.count", ("U8", "U16"), (None,))
-    if len(count) not in (1, len(scale)):
-        raise errors.WrongTensor(f"tensor '{name}.count' has {len(count)} entries for {len(scale)} rows")
-    _check_room_and_scale(container, name, stored, dim, scale)
-    if len(index) and int(index.max()) >= dim:
-        raise errors.IndexOutOfRange(f"table {name!r}: column {int(index.max())} of {dim}")
-    start = starts_of(np.broadcast_to(count, len(scale)))
-    if start[-1] != len(index):
-        raise errors.WrongCount(f"table {name!r}: the rows have {start[-1]} entries, the index {len(index)}")
-    rising = index[1:] > index[:-1]
-    edges = start[1:-1]
-    rising[edges[(edges > 0) & (edges < len(index))] - 1] = True
-    if not rising.all():
-        raise errors.IndexNotAscending(f"table {name!r}: the columns of a row do not ascend")
-    _check_code_length(name, stored, len(index), errors.WrongCount)
-    return index, start
-
-
-def _read_dense(
-    container: Container, name: str, dim: int, stored: np.ndarray, scale: np.ndarray
-) -> tuple[None, np.ndarray]:
-    _check_code_length(name, stored, len(scale) * dim, errors.WrongTensor)
-    _check_room_and_scale(container, name, stored, None, scale)
-    return None, starts_of(np.broadcast_to(dim, len(scale)))
-
-
-def _codes(name: str, stored: np.ndarray, entries: int) -> np.ndarray:
-    if stored.dtype == np.int8:
-        if len(stored) and stored.min() == -128:
-            raise errors.CodeOutOfRange(f"table {name!r} holds the code -128")
-        return stored
-    halves = unpack_nibbles(stored, 2 * len(stored))
-    if halves[entries:].any():
-        raise errors.NonzeroPadding(f"table {name!r}: the unused half of the last code is set")
-    codes = signed_nibbles(halves[:entries])
-    if len(codes) and codes.min() == -8:
-        raise errors.CodeOutOfRange(f"table {name!r} holds the code -8")
-    return codes
 
 
 def check_padding(name: str, bitset: np.ndarray, used: int) -> None:

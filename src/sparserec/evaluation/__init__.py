@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparserec.lazy import lazy_names
+from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
-    from sparserec.evaluation.evaluation import Evaluation, evaluate, evaluate_scorer, some_users
     from sparserec.evaluation.metrics import (
         GROUPS,
         METRICS,
+        Evaluation,
         Listed,
         coverage,
+        evaluate,
+        evaluate_scorer,
         per_user,
         popular_share,
         popular_tenth,
         popularity_thirds,
+        some_users,
         summarise,
     )
     from sparserec.evaluation.ranking import (
@@ -41,16 +44,19 @@ if TYPE_CHECKING:
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "evaluation": ("Evaluation", "evaluate", "evaluate_scorer", "some_users"),
         "metrics": (
             "GROUPS",
             "METRICS",
+            "Evaluation",
             "Listed",
             "coverage",
+            "evaluate",
+            "evaluate_scorer",
             "per_user",
             "popular_share",
             "popular_tenth",
             "popularity_thirds",
+            "some_users",
             "summarise",
         ),
         "ranking": ("NO_ITEM", "Listing", "Scorer", "UserVectors", "tile_shape", "top_items", "top_scored"),

@@ -16,7 +16,7 @@ from sparserec.data import Interactions, Source, Split, split_interactions
 from sparserec.errors import DataError, RunError
 from sparserec.evaluation import Evaluation, evaluate_scorer
 from sparserec.files import write_text
-from sparserec.memory import PhasePeaks
+from sparserec.process import PhasePeaks
 from sparserec.progress import say
 from sparserec.runs import (
     VERSION,

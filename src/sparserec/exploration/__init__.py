@@ -1,11 +1,22 @@
 """Parts of sparse training: pure functions, random generators passed in."""
 
-from sparserec.exploration.by_row import mark_kept
-from sparserec.exploration.candidates import CountScale, draw_candidates
-from sparserec.exploration.even_rows import deal_entries, even_support, exchange_in_rows
-from sparserec.exploration.growth import Growth, LargestScores, RandomGrowth
-from sparserec.exploration.init import active_target, nmf_support, positions_per_block, uniform_support
-from sparserec.exploration.masked import prune_and_regrow_masked
+from sparserec.exploration.candidates import (
+    CountScale,
+    Growth,
+    LargestScores,
+    RandomGrowth,
+    cosine_drop_fraction,
+    draw_candidates,
+    explores_after,
+    interval_of,
+)
+from sparserec.exploration.even_rows import deal_entries, even_support, exchange_in_rows, rotated_table
+from sparserec.exploration.init import (
+    active_target,
+    nmf_support,
+    positions_per_block,
+    uniform_support,
+)
 from sparserec.exploration.nmf import (
     SAMPLED_USERS,
     Factors,
@@ -21,11 +32,10 @@ from sparserec.exploration.prune_and_regrow import (
     magnitude_share,
     mark_dropped,
     prune_and_regrow,
+    prune_and_regrow_masked,
     split_quota,
 )
-from sparserec.exploration.rotation import rotated_table
-from sparserec.exploration.schedule import cosine_drop_fraction, explores_after, interval_of
-from sparserec.exploration.select import Scope, mark_largest, mark_smallest
+from sparserec.exploration.select import Scope, mark_kept, mark_largest, mark_smallest
 
 __all__ = [
     "SAMPLED_USERS",

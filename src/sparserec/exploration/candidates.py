@@ -6,9 +6,16 @@ all three readings are drawn exactly, as the largest of logit + Gumbel noise (eq
 
 from __future__ import annotations
 
-from typing import Literal
+import math
+from typing import Literal, Protocol
 
 import numpy as np
+from numba import prange
+
+from sparserec.compiled import compiled
+from sparserec.exploration.one_shot import draw_inactive
+from sparserec.exploration.select import take_largest
+from sparserec.table import Shape, SparseTable
 
 CountScale = Literal["raw", "log", "minmax"]
 """Logits from counts f: raw = f (the formula as written), log = log f (p proportional to f), minmax = f scaled to 0..1.
@@ -47,3 +54,129 @@ def draw_candidates(
     users = draw_rows(user_counts, ratio, scale, rng)
     items = draw_rows(item_counts, ratio, scale, rng)
     return np.concatenate([users, items + np.int32(len(user_counts))])
+
+
+# When to explore and how much to drop: pure functions of the step.
+
+
+def cosine_drop_fraction(step: int, last_step: int, start: float, floor: float = 0.0) -> float:
+    """Share of active entries to drop at `step`: from `start` down to `floor` at `last_step` along half a cosine."""
+    progress = min(max(step / last_step, 0.0), 1.0)
+    return floor + (start - floor) * 0.5 * (1.0 + math.cos(math.pi * progress))
+
+
+def interval_of(explorations: int, last_step: int) -> int:
+    """Steps between explorations so that at least as many as asked for happen before `last_step`; 1 at the least."""
+    return max(1, last_step // (explorations + 1))
+
+
+def explores_after(step: int, interval: int, last_step: int, since: int = 0) -> bool:
+    """Whether an exploration follows update `step` (1 is the first), `interval` steps after step `since`.
+
+    None at the very end: nothing could be learnt any more.
+    """
+    return (step - since) % interval == 0 and since < step < last_step
+
+
+# Where entries may grow, and which of them do: by the largest score of sampled rows, or at random.
+
+
+class Growth(Protocol):
+    """One choice of entries to activate: `offer` once, then `take` for ranges of rows, then `release`."""
+
+    def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
+        """How many entries of users and of items may grow while those marked in `active` (bool, per entry) stay."""
+
+    def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
+        """Positions per block, ascending, of `count` entries to activate in this half-open range of rows."""
+
+    def release(self) -> None:
+        """Give back what the choice needed."""
+
+
+class LargestScores:
+    """The entries of some rows with the largest scores: RigL's last gradient, SparseRec's sum of gradients."""
+
+    def __init__(self, rows: np.ndarray, scores: np.ndarray) -> None:
+        """`rows` (int32, ascending) and their scores (float32, a row each), which are overwritten."""
+        self.rows, self.scores = rows, scores
+        self.shape: Shape | None = None
+
+    @classmethod
+    def accumulated(cls, table: SparseTable) -> LargestScores:
+        """By what the table has accumulated for its candidates; it is spent, the table has no candidates after."""
+        held = table.candidates
+        assert held is not None, "nothing was accumulated"
+        table.set_candidates(None)
+        return cls(held.held_rows, held.accumulated)
+
+    def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
+        """Scores become magnitudes in place, -1 where an entry is active."""
+        np.abs(self.scores, out=self.scores)
+        place = np.full(table.shape.n_rows, -1, np.int32)
+        place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+        self.shape = table.shape
+        for index, (start, width) in enumerate(table.shape.local_blocks):
+            part = table.block(index)
+            scores = self.scores[:, start : start + width]
+            _exclude(table.positions[part], active[part], place, width, scores)
+        first_item = int(np.searchsorted(self.rows, table.shape.n_users))
+        parts = self.scores[:first_item], self.scores[first_item:]
+        users, items = table.shape.processes.total(np.array([_count_eligible(part) for part in parts]))
+        return int(users), int(items)
+
+    def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
+        assert self.shape is not None
+        first, last = np.searchsorted(self.rows, rows)
+        part, blocks = (int(first), int(last)), self.shape.local_blocks
+        return take_largest(self.scores, self.rows, part, blocks, count, self.shape.processes)
+
+    def release(self) -> None:
+        self.scores = np.empty((0, 0), np.float32)
+
+
+class RandomGrowth:
+    """Inactive entries drawn uniformly, as SET does; nothing of the size of the table is made."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+        self.shape: Shape | None = None
+        self.active: list[np.ndarray] = []
+
+    def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
+        self.shape, blocks = table.shape, table.shape.blocks
+        parts = [table.block(index) for index in range(len(blocks))]
+        self.active = [table.positions[part][active[part]] for part in parts]
+        edge, dim = table.shape.n_users, table.shape.dim
+        of_users = sum(
+            int(np.searchsorted(block, edge * width)) for block, (_, width) in zip(self.active, blocks)
+        )
+        of_items = sum(map(len, self.active)) - of_users
+        users, items = table.shape.processes.total(np.array([of_users, of_items]))
+        return edge * dim - int(users), table.shape.n_items * dim - int(items)
+
+    def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
+        assert self.shape is not None
+        return draw_inactive(self.shape, rows, self.active, count, self.rng)
+
+    def release(self) -> None:
+        self.active = []
+
+
+@compiled(parallel=True)
+def _exclude(
+    positions: np.ndarray, active: np.ndarray, place: np.ndarray, width: int, scores: np.ndarray
+) -> None:
+    for e in prange(len(positions)):
+        index = place[positions[e] // width]
+        if index >= 0 and active[e]:
+            scores[index, positions[e] % width] = np.float32(-1.0)
+
+
+@compiled()
+def _count_eligible(scores: np.ndarray) -> int:
+    count = 0
+    for index in range(scores.shape[0]):
+        for column in range(scores.shape[1]):
+            count += scores[index, column] >= 0
+    return count

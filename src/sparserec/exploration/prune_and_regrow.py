@@ -1,8 +1,8 @@
 """One exploration: drop the smallest active entries, activate as many inactive ones that a growth chooses.
 
 Everything is exact: as many entries are grown as were dropped, ties are broken by (block, row, column). What makes a
-method is where its scores come from, and they are arguments: `growth` (exploration/growth.py) says which entries may
-grow and which do, `drop_scores` which entries go first.
+method is where its scores come from, and they are arguments: `growth` (candidates.py) says which entries may grow and
+which do, `drop_scores` which entries go first.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from sparserec.distributed import Processes
-from sparserec.exploration.growth import Growth
-from sparserec.exploration.select import Scope, mark_largest, mark_smallest
-from sparserec.table import SparseTable
+from sparserec.exploration.candidates import Growth
+from sparserec.exploration.select import Scope, mark_largest, mark_smallest, take_largest
+from sparserec.table import MaskedTable, SparseTable
 
 
 @dataclass(frozen=True)
@@ -158,3 +158,28 @@ def _keep_largest_dropped(
     """When not all that was dropped can be grown elsewhere, the largest dropped entries stay: density is exact."""
     entries = np.flatnonzero(waiting)
     keep[entries[mark_largest(np.abs(scores[entries]), count, processes)]] = True
+
+
+# One exploration of a dense table under a mask, over users and items as one table, as DSL's released code does it.
+
+
+def prune_and_regrow_masked(table: MaskedTable, drop_fraction: float) -> Exploration:
+    """Drop ceil(fraction * active) entries of smallest magnitude, activate as many by the last batch's gradient.
+
+    Entries dropped just now may come back and then keep their value. Moments are not touched.
+    """
+    shape, before = table.shape, table.support()
+    rows, everywhere = np.arange(shape.n_rows, dtype=np.int32), (0, shape.n_rows)
+    active = sum(map(len, before))
+    dropped = math.ceil(drop_fraction * active)
+    scores = np.abs(table.dense.matrix())
+    scores[~np.concatenate(table.active, axis=1)] = -1.0
+    kept = take_largest(scores, rows, everywhere, shape.blocks, active - dropped)
+    np.abs(np.concatenate(table.gradient, axis=1), out=scores)
+    for (start, width), positions in zip(shape.blocks, kept):
+        scores[positions // width, start + positions % width] = -1.0
+    grown = take_largest(scores, rows, everywhere, shape.blocks, dropped)
+    again = sum(len(np.intersect1d(old, new, assume_unique=True)) for old, new in zip(before, grown))
+    table.set_active([np.concatenate(pair) for pair in zip(kept, grown)])
+    of_users = sum(int((new < shape.n_users * width).sum()) for new, (_, width) in zip(grown, shape.blocks))
+    return Exploration(dropped, sum(map(len, grown)), of_users, again, table.parameters())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
@@ -13,37 +13,25 @@ from typing import Any
 import numpy as np
 
 from sparserec.data import Interactions, Split
-from sparserec.device import gap_bytes, int_bytes, prefix_bytes, product_bytes
-from sparserec.errors import SettingError
-from sparserec.export.prefer import Point, smallest_near, surely_near
-from sparserec.progress import progress
-from sparserec.vectors import (
-    LEARNABLE,
-    MOST_ITEMS,
-    OF_LOG,
+from sparserec.encodings import (
+    Chosen,
     EncodedLists,
     EncodedVectors,
     Encoding,
-    ListsOfLog,
-    Neighbours,
-    Vectors,
-    WeightsOfLog,
+    Material,
+    all_encodings,
     encode,
-    folded_users,
-    some_users,
+    find_encoding,
+    learnable,
 )
+from sparserec.errors import SettingError
+from sparserec.export.prefer import Point, smallest_near, surely_near
+from sparserec.progress import progress
+from sparserec.recommenders import Vectors
+from sparserec.vectors import folded_users
 
-OfLog = Callable[[str], ListsOfLog | WeightsOfLog]
-"""By the name of a kind of lists: what makes them."""
-
-KEEPS = (8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256)
-CODE_BYTES = (4, 8, 12, 16, 24, 32, 48, 64)
-LISTS = (5, 10, 20, 30, 50, 100, 200)
-AVERAGE_LISTS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 100, 200)
-WEIGHTS = (8, 16, 32, 64, 100, 150, 200)
-FIRST = ("gaps", "together", "ease", "int", "codes", "prefix", "neighbours")
-"""Kinds in the order in which they are tried."""
-USERS_TO_CHOOSE_BY = 10_000
+PLAIN = ("int", "gaps")
+"""Kinds that a file without a budget may have: axes, codes and lists are for tight ones."""
 LIST_USERS = 3
 """People who must have both items of an entry of a co-occurrence list, or else it tells who they are."""
 MOST_LEARNT = 1.25
@@ -52,77 +40,27 @@ LARGEST_SHARE = 1.3
 """Of the budget: encodings whose size is foreseen above are not measured."""
 
 
-def possible_encodings(vectors: Vectors, personal: bool = False) -> list[Encoding]:
-    """All encodings worth trying with these vectors; fold-in tables of their own where they are not the
-    scoring table.
+def possible_encodings(
+    vectors: Vectors, personal: bool = False, kinds: Iterable[str] | None = None
+) -> list[Encoding]:
+    """All encodings worth trying with these vectors, of some kinds or of all; fold-in tables of their own where they
+    are not the scoring table. Lists have no vector for the one user of a personal file.
     """
-    dim, items = vectors.items.shape[1], len(vectors.items)
-    keeps = [keep for keep in KEEPS if keep < dim] + [dim]
+    known = all_encodings() if kinds is None else {name: find_encoding(name) for name in kinds}
     folds = ("shared",) if vectors.fold[0] is vectors.items else ("shared", "own")
-    found = []
-    for fold in folds:
-        found += [Encoding(bits, keep, fold) for keep in keeps for bits in (4, 8)]  # type: ignore[arg-type]
-        found += [Encoding(bits, keep, fold, "gaps") for keep in keeps for bits in (2, 3, 4, 6)]  # type: ignore[arg-type]
-        found += [Encoding(4, keep, fold, "prefix") for keep in keeps]  # type: ignore[arg-type]
-        found += [Encoding(8, size, fold, "codes") for size in CODE_BYTES if size <= dim]  # type: ignore[arg-type]
-    if len(vectors.fold) == 1 and not personal:
-        found += [Encoding(4, size, "shared", "neighbours") for size in LISTS if size < items]
-    if not personal:
-        found += [
-            Encoding(bits, size, "shared", "together")
-            for size in AVERAGE_LISTS
-            if size < items
-            for bits in (3, 4)
-        ]
-    if not personal and items <= MOST_ITEMS:
-        found += [Encoding(4, size, "shared", "ease") for size in WEIGHTS if size < items]
-    return found
+    return [
+        Encoding(bits, keep, fold, name)  # type: ignore[arg-type]
+        for fold in folds
+        for name, kind in known.items()
+        if not kind.lists or (fold == "shared" and not personal)
+        for bits, keep in kind.candidates(vectors)
+    ]
 
 
 def foreseen_bytes(vectors: Vectors, encoding: Encoding) -> float:
     """About how many bytes the vectors will take; what is measured in the end is the file."""
-    items, dim = vectors.items.shape
     tables = 1 if encoding.fold == "shared" else 1 + len(vectors.fold)
-    columns = items if encoding.lists else dim
-    keep, bits = min(encoding.keep, columns), encoding.bits
-    if encoding.kind == "codes":
-        return tables * product_bytes(keep, items, dim)
-    if encoding.kind == "int":
-        return tables * int_bytes(items * keep, items, dim, bits, even=True)
-    if encoding.kind == "prefix":
-        return tables * prefix_bytes(keep, items, bits)
-    return tables * gap_bytes(keep, items, columns, bits)
-
-
-class Encoder:
-    """Makes the tables of any encoding; neighbours are looked for once, for the longest lists.
-
-    `log` is asked only where lists of one of the kinds that are made from the log are wanted, since their settings take
-    a search; `items` are the vectors' items as the log numbers them (None: all). Neighbours are those of the `listed`
-    items.
-    """
-
-    def __init__(
-        self,
-        vectors: Vectors,
-        log: OfLog,
-        listed: np.ndarray,
-        longest: int = LISTS[-1],
-        items: np.ndarray | None = None,
-    ) -> None:
-        self.vectors, self.log, self.items = vectors, log, items
-        self.neighbours = Neighbours(vectors, longest, listed if items is None else listed[items])
-
-    def __call__(self, encoding: Encoding) -> EncodedVectors | EncodedLists:
-        if encoding.kind in OF_LOG:
-            return self.log(encoding.kind).encode(encoding.keep, encoding.bits, self.items)
-        if encoding.kind != "neighbours":
-            return encode(self.vectors, encoding)
-        if len(self.vectors.fold) > 1:
-            raise SettingError(
-                "neighbours cannot hold a recommender with self-loops: choose another encoding"
-            )
-        return self.neighbours.encode(encoding.keep, encoding.bits)
+    return tables * encoding.of.bytes(encoding, *vectors.items.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,12 +73,10 @@ class Measure:
     """Bytes of a file beside its tables."""
     share: float = 1.0
     """Of the items that are in the file: what is measured holds all of them."""
-    list_users: int = LIST_USERS
-    """See `ExportOptions`."""
 
     @cached_property
     def truth(self) -> Interactions:
-        return some_users(self.split.valid, USERS_TO_CHOOSE_BY)
+        return Chosen(self.split).truth
 
     @cached_property
     def float_users(self) -> np.ndarray:
@@ -171,19 +107,16 @@ class TimeLimit:
 
 
 def measured_within(
-    measure: Measure, log: OfLog, budget: int, limit: TimeLimit, quiet: bool, personal: bool = False
+    measure: Measure, material: Material, budget: int, limit: TimeLimit, quiet: bool, personal: bool = False
 ) -> list[Point]:
     """All encodings up to about the budget: a larger one sees all that a smaller one saw, so it cannot choose worse."""
     options = in_order(measure, possible_encodings(measure.vectors, personal), budget)
-    longest = max((one.keep for one in options if one.kind == "neighbours"), default=1)
-    listed = measure.split.train.item_counts() >= measure.list_users
-    encoder = Encoder(measure.vectors, log, listed, longest)
     points: list[Point] = []
     with progress("measuring encodings", len(options), quiet) as bar:
-        for encoding in options:
+        for one in options:
             if not points or limit.allows_one_more():
-                points.append(measure.point(encoding, encoder(encoding)))
-            bar.advance(1, encoding.label)
+                points.append(measure.point(one, one.of.encode(one, material)))
+            bar.advance(1, one.label)
     return points
 
 
@@ -195,7 +128,7 @@ def in_order(measure: Measure, encodings: list[Encoding], budget: int) -> list[E
     for one in encodings:
         if measure.foreseen(one) <= LARGEST_SHARE * budget:
             families.setdefault((one.kind, one.bits, one.fold), []).append(one)
-    ranked: dict[str, list[tuple[Any, ...]]] = {kind: [] for kind in FIRST}
+    ranked: dict[str, list[tuple[Any, ...]]] = {one.kind: [] for one in encodings}
     for (kind, bits, fold), family in families.items():
         family.sort(key=lambda one: (measure.foreseen(one) > budget, -measure.foreseen(one)))
         ranked[kind] += [
@@ -210,7 +143,7 @@ def worth_learning(points: list[Point], budget: int) -> list[Encoding]:
     smaller ones, unless learning could not bring them near the best that fits.
     """
     found = []
-    for kind in LEARNABLE:
+    for kind in learnable():
         front: list[Point] = []
         for point in sorted(points, key=lambda one: (one.bytes, -one.score)):
             one = point.encoding
@@ -230,12 +163,11 @@ def smallest_good(measure: Measure, quiet: bool) -> list[Point]:
     more entries are taken to be better.
 
     So the fewest that are good enough are found by halving, and what is larger than a good one already found is not
-    measured. Only entries, in their two ways to be written: axes, codes and neighbours are for tight budgets.
+    measured.
     """
     families: dict[tuple[Any, ...], list[Encoding]] = {}
-    for one in possible_encodings(measure.vectors):
-        if one.kind in ("int", "gaps"):
-            families.setdefault((one.kind, one.bits, one.fold), []).append(one)
+    for one in possible_encodings(measure.vectors, kinds=PLAIN):
+        families.setdefault((one.kind, one.bits, one.fold), []).append(one)
     points: list[Point] = []
     good_sizes: list[int] = []
 

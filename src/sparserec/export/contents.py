@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from sparserec.data import IdMap, Interactions, ItemInfo
+from sparserec.data import IdMap, ItemInfo
 from sparserec.device import FoldInWeights, ModelParts
+from sparserec.encodings import EncodedLists, EncodedVectors, Encoding
 from sparserec.errors import SettingError
+from sparserec.export.sides import Side
 from sparserec.runs import Trained
-from sparserec.vectors import EncodedLists, EncodedVectors, Vectors
 
 
 def kept_items(run: Trained, min_users: int) -> np.ndarray:
@@ -27,6 +28,22 @@ def kept_items(run: Trained, min_users: int) -> np.ndarray:
             f"{run.split.train.item_counts().max()} users"
         )
     return kept
+
+
+def file_parts(shipped: Side, info: ItemInfo | None, card: dict[str, Any], encoding: Encoding) -> ModelParts:
+    """Modes `items` and `personal`: no interaction list, but in the second all that one user has."""
+    made, options = shipped.encoded(encoding), shipped.options
+    card = card | {"encoding": encoding.label}
+    if encoding.of.lists:
+        card["list_users"] = options.list_users
+    parts = item_parts(shipped.run, made, shipped.items, info, card, encoding.kind)
+    if options.mode != "personal":
+        return parts
+    if isinstance(made, EncodedLists):
+        raise SettingError(
+            "mode personal holds a user's vector, and neighbours have none: mode items serves it"
+        )
+    return personal_parts(parts, shipped, made)
 
 
 def item_parts(
@@ -60,23 +77,22 @@ def item_parts(
     )  # fmt: skip
 
 
-def personal_parts(
-    parts: ModelParts, run: Trained, vectors: Vectors, made: EncodedVectors, items: np.ndarray, user: Any
-) -> ModelParts:
+def personal_parts(parts: ModelParts, shipped: Side, made: EncodedVectors) -> ModelParts:
     """Mode `personal`: the items and one user's own vector, and all that is known of them, which is not suggested."""
+    run, user = shipped.run, shipped.options.user
     index = int(run.split.train.user_ids.index_of([user])[0])
     if index < 0:
         raise SettingError(f"`user` {user!r}: not in this run")
     known_pairs = run.split.everything()
     seen = known_pairs.items[known_pairs.users == index]
     place = np.full(run.split.n_items, -1)
-    place[items] = np.arange(len(items))
+    place[shipped.items] = np.arange(len(shipped.items))
     seen = place[seen]
     known = run.split.train.user_ids.external([index])[0]
     return replace(
         parts,
         mode="personal",
-        user_vector=made.turned(vectors.users[index]),
+        user_vector=made.turned(shipped.vectors.users[index]),
         user_seen=np.sort(seen[seen >= 0]),
         user_id=int(known) if run.split.train.user_ids.is_integer else str(known),
     )
@@ -90,18 +106,13 @@ def id_order(ids: IdMap) -> np.ndarray:
     return np.array(sorted(range(len(external)), key=lambda index: str(external[index]).encode()))
 
 
-def full_parts(
-    run: Trained,
-    known: Interactions,
-    vectors: Vectors,
-    bits: int,
-    info: ItemInfo | None,
-    card: dict[str, Any],
-) -> ModelParts:
+def full_parts(shipped: Side, info: ItemInfo | None, card: dict[str, Any], bits: int) -> ModelParts:
     """Mode `full`: the layer-0 table and everybody's history; exact for known users.
 
-    `known` is the graph, and what is not recommended again; `vectors` were made with it.
+    The graph is all that is known, so that nothing a user has is recommended to them. On the sample, propagating over
+    what became known after training made the test score higher, not lower.
     """
+    run, known = shipped.run, shipped.run.split.everything()
     users, items = id_order(known.user_ids), id_order(known.item_ids)
     renamed = known.relabel(users, items)
     rows = np.concatenate([users, items + known.n_users])
@@ -109,7 +120,7 @@ def full_parts(
         mode="full", base=run.config.base, weight=np.asarray(run.recommender.taps[0]),
         self_loops=run.recommender.self_loops, layer0=run.table.encoded(rows, bits),
         edges=(renamed.users, renamed.items), users=known.n_users,
-        item_norm=np.linalg.norm(vectors.items[items], axis=1), item_ids=_ids(renamed.item_ids),
+        item_norm=shipped.full_lengths[items], item_ids=_ids(renamed.item_ids),
         user_ids=_ids(renamed.user_ids), **_names(info, items), card=card,
     )  # fmt: skip
 

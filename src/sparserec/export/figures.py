@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sparserec.encodings import ENCODINGS
 from sparserec.export.file import ExportReport
 from sparserec.plots import new_figure, save_figure
-from sparserec.vectors import KINDS
 
-COLOURS = ("#8a8a8a", "#b5532a", "#7a5ab5", "#2a6fb5", "#4d8f3a", "#c2185b", "#d9a441")
+COLOURS = ("#b5532a", "#c2185b", "#d9a441", "#8a8a8a", "#2a6fb5", "#7a5ab5", "#4d8f3a")
+OF_OTHERS = "#222222"
 
 
 def draw_curve(report: ExportReport, path: Path) -> None:
@@ -16,7 +17,7 @@ def draw_curve(report: ExportReport, path: Path) -> None:
     figure = new_figure(7, 4.4)
     axes = figure.add_subplot()
     families = sorted({(row["kind"], row["bits"], row["fold"]) for row in report.curve})
-    colours = dict(zip(KINDS, COLOURS, strict=True))
+    colours = dict(zip(ENCODINGS, COLOURS, strict=True))
     for kind, bits, fold in families:
         rows = [row for row in report.curve if (row["kind"], row["bits"], row["fold"]) == (kind, bits, fold)]
         rows.sort(key=lambda row: row["bytes"])
@@ -28,7 +29,7 @@ def draw_curve(report: ExportReport, path: Path) -> None:
             "-" if fold == "own" else "--",
             marker="o",
             markersize=3,
-            color=colours[kind],
+            color=colours.get(kind, OF_OTHERS),
             alpha=0.4 + 0.075 * bits,
             label=f"{kind}, {bits} bits, fold-in {fold}",
         )

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from functools import cached_property, partial
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sparserec.classics import EASE, Together
-from sparserec.data import Interactions, ItemInfo
+from sparserec.data import ItemInfo
 from sparserec.device import Model, ModelParts, model_bytes, write_model
+from sparserec.encodings import DEFAULT, Encoding
 from sparserec.errors import RunError, SettingError
 from sparserec.export.choose import (
     LIST_USERS,
-    USERS_TO_CHOOSE_BY,
-    Encoder,
     Measure,
     TimeLimit,
     choose_good,
@@ -25,29 +24,13 @@ from sparserec.export.choose import (
     smallest_good,
     worth_learning,
 )
-from sparserec.export.contents import full_parts, item_parts, kept_items, personal_parts
-from sparserec.export.learn import TRIAL, Learnt, choose_lesson, learn_encoding, lesson_of
-from sparserec.export.measured import Quality, file_quality
+from sparserec.export.contents import file_parts, full_parts, kept_items
+from sparserec.export.measured import Quality, file_quality, trained_score
 from sparserec.export.options import ExportOptions, check_options
 from sparserec.export.prefer import SHARE_TO_LOSE, Point, choose_point
+from sparserec.export.sides import Side
 from sparserec.files import sweep_abandoned
-from sparserec.progress import say
-from sparserec.recommenders import graph_of
 from sparserec.runs import Trained, count_opening
-from sparserec.vectors import (
-    DEFAULT,
-    EncodedLists,
-    EncodedVectors,
-    Encoding,
-    ListsOfLog,
-    Vectors,
-    WeightsOfLog,
-    choose_lists,
-    choose_weights,
-    encoded_quality,
-    make_vectors,
-    some_users,
-)
 
 ROOM_FOR_METRICS = 768
 """Bytes that the measured quality takes in a file's card; it is known only after the encoding is chosen."""
@@ -55,7 +38,10 @@ ROOM_FOR_METRICS = 768
 NAMES = ("item ids", "user ids", "titles", "tags")
 """Sections of a file that say what things are called, and nothing of the model."""
 
-Made = EncodedVectors | EncodedLists
+PartsOf = Callable[[Encoding], ModelParts]
+"""What the shipped model gives a file of an encoding."""
+Choice = tuple[Encoding, ModelParts, list[Point]]
+"""What is written, and what it was chosen from."""
 
 
 @dataclass(frozen=True)
@@ -96,10 +82,17 @@ def export_run(
     encoding is chosen and the quality measured with the run that has not seen the validation part.
     """
     check_options(run, path, options)
-    job = _Job(run, final or run, options, info, quiet, TimeLimit(options.seconds))
-    encoding, parts, curve = job.full() if options.mode == "full" else job.items()
-    made = None if options.mode == "full" else job.encoded(run, encoding, job.measured_items)
-    quality, opened = file_quality(run, job.vectors, options.mode, made, encoding, job.measured_items)
+    ids = _kept_ids(final or run, options)
+    measured = Side(run, ids, options, quiet)
+    shipped = measured if final is None else Side(final, ids, options, quiet, measured)
+    info = (info or shipped.run.split.train.item_info) if options.titles else None
+    limit, full = TimeLimit(options.seconds), options.mode == "full"
+    parts_of = partial(full_parts if full else file_parts, shipped, info, _card(run, final is not None))
+    encoding, parts, curve = (
+        _full(measured, parts_of) if full else _items(measured, shipped, parts_of, limit, info is not None)
+    )
+    made = None if full else measured.encoded(encoding)
+    quality, opened = file_quality(run, measured.vectors, options.mode, made, encoding, measured.items)
     parts.card["metrics"] = quality
     try:
         sweep_abandoned(path)
@@ -119,11 +112,19 @@ def export_run(
         quality,
         [point.row() for point in curve],
         "valid" if len(run.split.valid) else None,
-        len(job.kept),
-        run.split.n_items - len(job.kept),
-        job.limit.left_out,
+        len(ids),
+        run.split.n_items - len(ids),
+        limit.left_out,
         final is not None,
     )
+
+
+def _kept_ids(run: Trained, options: ExportOptions) -> np.ndarray:
+    """Of the items of the file."""
+    least = options.min_users
+    if least is None:
+        least = LIST_USERS if run.recommender.user_rows else 1
+    return run.split.train.item_ids.external(kept_items(run, 0 if options.mode == "full" else least))
 
 
 def _model_bytes(model: Model) -> int:
@@ -132,212 +133,72 @@ def _model_bytes(model: Model) -> int:
     return int(card["bytes"] - names - len(model.container.metadata["golden"].encode()))
 
 
-@dataclass(frozen=True, eq=False)
-class _Job:
-    """One export: `run` chooses and is measured, `shipped` goes into the file."""
+def _items(measured: Side, shipped: Side, parts_of: PartsOf, limit: TimeLimit, titled: bool) -> Choice:
+    """Modes items and personal: the encoding that was asked for, or the one that validation prefers."""
+    options, split = measured.options, measured.run.split
+    if options.encoding is not None or len(split.valid) == 0:
+        encoding = options.encoding or DEFAULT
+        parts = parts_of(encoding)
+        _refuse_over_budget(_size(parts), encoding.label, options.budget)
+        return encoding, parts, []
+    smallest = Encoding(2, min(8, shipped.vectors.items.shape[1]), "shared", "gaps")
+    least = _size(parts_of(smallest))
+    overhead, share = least - shipped.encoded(smallest).nbytes, len(shipped.items) / split.n_items
+    measure = Measure(measured.vectors, split, overhead, share)
+    if options.budget is None:
+        encoding = choose_good(smallest_good(measure, measured.quiet), measure).encoding
+        return encoding, parts_of(encoding), []
+    curve = _curve(measured, measure, options.budget, limit)
+    left = list(curve)
+    while (point := choose_point(left, options.budget)) is not None:
+        parts = parts_of(point.encoding)
+        if _size(parts) <= options.budget:
+            return point.encoding, parts, curve
+        left.remove(point)  # sizes are foreseen: what turns out to be too large makes room for others
+    raise nothing_fits(options.budget, overhead, least, titled)
 
-    run: Trained
-    shipped: Trained
-    options: ExportOptions
-    given_info: ItemInfo | None
-    quiet: bool
-    limit: TimeLimit
-    learnt: dict[tuple[bool, Encoding], Learnt] = field(default_factory=dict)
-    logs: dict[tuple[bool, str], ListsOfLog | WeightsOfLog] = field(default_factory=dict)
 
-    @property
-    def info(self) -> ItemInfo | None:
-        return (self.given_info or self.shipped.split.train.item_info) if self.options.titles else None
+def _curve(measured: Side, measure: Measure, budget: int, limit: TimeLimit) -> list[Point]:
+    """All that is tried for a budget: every encoding of about its size, then the best of them with learnt codes."""
+    options, everything = measured.options, np.arange(measured.run.split.n_items)
+    personal = options.mode == "personal"
+    curve = measured_within(measure, measured.material, budget, limit, measured.quiet, personal)
+    if not options.learn or len(measured.vectors.fold) > 1:
+        return curve
+    return curve + [
+        measure.point(one, measured.learnt(one)(everything))
+        for one in reversed(worth_learning(curve, budget))
+        if limit.allows_one_more()
+    ]
 
-    @cached_property
-    def vectors(self) -> Vectors:
-        return make_vectors(self.run.recommender, self.run.graph, self.run.table)
 
-    @cached_property
-    def shipped_vectors(self) -> Vectors:
-        shipped = self.shipped
-        return (
-            self.vectors
-            if shipped is self.run
-            else make_vectors(shipped.recommender, shipped.graph, shipped.table)
+def _full(measured: Side, parts_of: Callable[[int], ModelParts]) -> Choice:
+    """Mode full: the most bits that fit, 4 where they are good enough."""
+    budget = measured.options.budget
+    for bits in _bits_in_order(measured.run, measured.options):
+        parts = parts_of(bits)
+        size = _size(parts)
+        if budget is None or size <= budget:
+            return Encoding(bits, measured.run.table.shape.dim, "own"), parts, []
+    _refuse_over_budget(size, "mode full at int4", budget)
+    raise AssertionError("the last size was over the budget")
+
+
+def _bits_in_order(run: Trained, options: ExportOptions) -> tuple[int, ...]:
+    """4 bits first where they are good enough; else 8, and 4 only where a budget asks for it."""
+    first = options.bits or 8
+    if options.bits is None and len(run.split.valid):
+        good = (1 - SHARE_TO_LOSE) * trained_score(run, run.table)
+        first = 4 if trained_score(run, run.table.quantised(4)) >= good else 8
+    return (first,) if first == 4 or options.budget is None else (first, 4)
+
+
+def _refuse_over_budget(size: int, what: str, budget: int | None) -> None:
+    if budget is not None and size > budget:
+        raise SettingError(
+            f"{what} takes {size:,} bytes, more than the `budget` of {budget:,}; raise it, or train "
+            "with a lower density"
         )
-
-    @cached_property
-    def kept(self) -> np.ndarray:
-        """Items of the file, as the shipped model numbers them."""
-        least = self.options.min_users
-        if least is None:
-            least = LIST_USERS if self.shipped.recommender.user_rows else 1
-        return kept_items(self.shipped, least if self.options.mode != "full" else 0)
-
-    @cached_property
-    def measured_items(self) -> np.ndarray:
-        """The same items, as the measured model numbers them."""
-        ids = self.shipped.split.train.item_ids.external(self.kept)
-        return self.run.split.train.item_ids.index_of(ids)
-
-    @cached_property
-    def truth(self) -> Interactions:
-        """What settings of lists are chosen by."""
-        return some_users(self.run.split.valid, USERS_TO_CHOOSE_BY)
-
-    @cached_property
-    def list_settings(self) -> Together:
-        """Of co-occurrence lists, chosen on the validation part where there is one."""
-        if len(self.run.split.valid) == 0:
-            return Together(least_users=self.options.list_users)
-        say("choosing settings of co-occurrence lists", self.quiet)
-        return choose_lists(self.run.split, self.truth, self.options.list_users)
-
-    @cached_property
-    def weight_settings(self) -> EASE:
-        """The same of EASE."""
-        if len(self.run.split.valid) == 0:
-            return EASE()
-        say("choosing settings of EASE", self.quiet)
-        return choose_weights(self.run.split, self.truth)
-
-    def of_log(self, which: Trained, kind: str) -> ListsOfLog | WeightsOfLog:
-        """Lists of the log of the measured or of the shipped model, made once."""
-        known = which is self.run, kind
-        if known not in self.logs:
-            train = which.split.train
-            self.logs[known] = (
-                ListsOfLog(train, self.list_settings)
-                if kind == "together"
-                else WeightsOfLog(train, self.weight_settings, self.options.list_users)
-            )
-        return self.logs[known]
-
-    def encoded(self, which: Trained, encoding: Encoding, items: np.ndarray) -> Made:
-        """The tables of the kept items of the measured or of the shipped model."""
-        if encoding.learnt:
-            return self._learnt(which, encoding)(items)
-        vectors = self.vectors if which is self.run else self.shipped_vectors
-        kept = replace(vectors, items=vectors.items[items], fold=tuple(part[items] for part in vectors.fold))
-        if vectors.fold[0] is vectors.items:  # the same table: one is enough in the file
-            kept = replace(kept, fold=(kept.items, *kept.fold[1:]))
-        listed = which.split.train.item_counts() >= self.options.list_users
-        return Encoder(kept, partial(self.of_log, which), listed, encoding.keep, items)(encoding)
-
-    @cached_property
-    def temperature(self) -> float | None:
-        """Of learning rows of a graph base, chosen once for a run; None: that of its training."""
-        if self.run.recommender.learns_codes or len(self.run.split.valid) == 0:
-            return None
-        say("choosing the temperature that rows are learnt with", self.quiet)
-        measure = Measure(self.vectors, self.run.split, 0)
-        lesson = lesson_of(self.run.recommender, self.vectors, self.run.split.train)
-        chosen = choose_lesson(lesson, self.vectors, lambda made: measure.point(TRIAL, made).score)
-        return chosen.temperature
-
-    def _learnt(self, which: Trained, encoding: Encoding) -> Learnt:
-        """Codes are learnt once for each model: choosing, measuring and writing see the same."""
-        known = which is self.run, encoding
-        if known not in self.learnt:
-            vectors = self.vectors if which is self.run else self.shipped_vectors
-            lesson = lesson_of(which.recommender, vectors, which.split.train)
-            if self.temperature is not None:
-                lesson = lesson.with_temperature(self.temperature)
-            self.learnt[known] = learn_encoding(vectors, encoding, lesson, self.quiet)
-        return self.learnt[known]
-
-    def items(self) -> tuple[Encoding, ModelParts, list[Point]]:
-        """Modes items and personal."""
-        if self.options.encoding is not None or len(self.run.split.valid) == 0:
-            encoding = self.options.encoding or DEFAULT
-            parts = self._parts(encoding)
-            self._refuse_over_budget(_size(parts), encoding.label)
-            return encoding, parts, []
-        measure, least = self._measure_and_least()
-        if self.options.budget is None:
-            encoding = choose_good(smallest_good(measure, self.quiet), measure).encoding
-            return encoding, self._parts(encoding), []
-        return self._within(self.options.budget, measure, least)
-
-    def _measure_and_least(self) -> tuple[Measure, int]:
-        """What encodings are measured with, and the bytes of the smallest file."""
-        smallest = Encoding(2, min(8, self.shipped_vectors.items.shape[1]), "shared", "gaps")
-        least = _size(self._parts(smallest))
-        overhead = least - self.encoded(self.shipped, smallest, self.kept).nbytes
-        share = len(self.kept) / self.run.split.n_items
-        return Measure(self.vectors, self.run.split, overhead, share, self.options.list_users), least
-
-    def _within(self, budget: int, measure: Measure, least: int) -> tuple[Encoding, ModelParts, list[Point]]:
-        """The file that a budget gets; sizes are foreseen, so what turns out to be too large makes room for others."""
-        log, personal = partial(self.of_log, self.run), self.options.mode == "personal"
-        curve = measured_within(measure, log, budget, self.limit, self.quiet, personal)
-        curve += self._learnt_points(worth_learning(curve, budget), measure)
-        left = list(curve)
-        while (point := choose_point(left, budget)) is not None:
-            parts = self._parts(point.encoding)
-            if _size(parts) <= budget:
-                return point.encoding, parts, curve
-            left.remove(point)
-        raise nothing_fits(budget, measure.overhead, least, self.info is not None)
-
-    def _learnt_points(self, encodings: list[Encoding], measure: Measure) -> list[Point]:
-        if not self.options.learn or len(self.vectors.fold) > 1:
-            return []
-        everything = np.arange(self.run.split.n_items)
-        return [
-            measure.point(one, self.encoded(self.run, one, everything))
-            for one in reversed(encodings)
-            if self.limit.allows_one_more()
-        ]
-
-    def _parts(self, encoding: Encoding) -> ModelParts:
-        made = self.encoded(self.shipped, encoding, self.kept)
-        card = _card(self.run, self.shipped is not self.run) | {"encoding": encoding.label}
-        if encoding.lists:
-            card["list_users"] = self.options.list_users
-        parts = item_parts(self.shipped, made, self.kept, self.info, card, encoding.kind)
-        if self.options.mode != "personal":
-            return parts
-        if isinstance(made, EncodedLists):
-            raise SettingError(
-                "mode personal holds a user's vector, and neighbours have none: mode items serves it"
-            )
-        return personal_parts(parts, self.shipped, self.shipped_vectors, made, self.kept, self.options.user)
-
-    def full(self) -> tuple[Encoding, ModelParts, list[Point]]:
-        """Mode full: the graph is all that is known, so that nothing a user has is recommended to them.
-
-        On the sample, propagating over what became known after training made the test score higher, not lower.
-        """
-        shipped, same = self.shipped, self.shipped is self.run
-        known = shipped.split.everything()
-        vectors = make_vectors(shipped.recommender, graph_of(shipped.recommender, known), shipped.table)
-        for bits in self._bits_in_order():
-            parts = full_parts(shipped, known, vectors, bits, self.info, _card(self.run, not same))
-            size = _size(parts)
-            if self.options.budget is None or size <= self.options.budget:
-                return Encoding(bits, shipped.table.shape.dim, "own"), parts, []
-        self._refuse_over_budget(size, "mode full at int4")
-        raise AssertionError("the last size was over the budget")
-
-    def _bits_in_order(self) -> tuple[int, ...]:
-        """4 bits first where they are good enough; else 8, and 4 only where a budget asks for it."""
-        if self.options.bits is not None:
-            return (self.options.bits, 4) if self.options.budget is not None else (self.options.bits,)
-        if len(self.run.split.valid) and self._trained_score(4) >= (1 - SHARE_TO_LOSE) * self._trained_score(
-            None
-        ):
-            return (4,)
-        return (8, 4) if self.options.budget is not None else (8,)
-
-    def _trained_score(self, bits: int | None) -> float:
-        table = self.run.table if bits is None else self.run.table.quantised(bits)
-        read = self.vectors if bits is None else make_vectors(self.run.recommender, self.run.graph, table)
-        found = encoded_quality(read, None, self.run.split, self.run.split.valid)
-        return found["trained"]["ndcg@20"]
-
-    def _refuse_over_budget(self, size: int, what: str) -> None:
-        if self.options.budget is not None and size > self.options.budget:
-            raise SettingError(
-                f"{what} takes {size:,} bytes, more than the `budget` of {self.options.budget:,}; raise it, or train "
-                "with a lower density"
-            )
 
 
 def _size(parts: ModelParts) -> int:

@@ -13,32 +13,17 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sparserec.data import Interactions
-from sparserec.device import code_rows, encode_coded, encode_codes
+from sparserec.encodings import EncodedVectors, Encoding, Learnt, Material
 from sparserec.graph import Adjacency, build_histories
 from sparserec.progress import progress
-from sparserec.recommenders import MoreSteps, Recommender, make_recommender
-from sparserec.training import learn_codes, learn_rows
-from sparserec.vectors import (
-    BOOK_BITS,
-    EncodedVectors,
-    Encoding,
-    Vectors,
-    dealt,
-    has_unit_rows,
-    product_codes,
-)
+from sparserec.recommenders import MoreSteps, Recommender, Vectors, make_recommender
 
-ROW_STEPS, CODE_STEPS = 120, 60
-"""An epoch of Gowalla, and half of one: more steps gained next to nothing there (docs/log.md)."""
 TEMPERATURES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Tried for rows of the graph bases, times the mean score that a user gives to an item that they have."""
 TRIAL, TRIAL_STEPS = Encoding(4, 16, "shared", "gaps", learnt=True), 30
 """What a temperature is tried with."""
 GRAPH_EXPONENT = 0.5
 """Of the weight that an item has in a history of the graph bases: its number of users to minus this."""
-
-Learnt = Callable[[np.ndarray], EncodedVectors]
-"""What goes into a file that knows some items only."""
 
 
 @dataclass(frozen=True)
@@ -97,16 +82,7 @@ def choose_lesson(lesson: Lesson, vectors: Vectors, score: Callable[[EncodedVect
 def learn_encoding(
     vectors: Vectors, encoding: Encoding, lesson: Lesson, quiet: bool, steps: int | None = None
 ) -> Learnt:
-    """Learn on all items; a file may leave some of them out afterwards. Rows have their entries dealt first."""
-    count = steps or (CODE_STEPS if encoding.kind == "codes" else ROW_STEPS)
-    more = lesson.steps(count)
+    """What makes a file's tables, learnt on all items."""
+    count = steps or encoding.of.steps
     with progress(f"learning {encoding.label}", count, quiet) as bar:
-        if encoding.kind == "codes":
-            codes = learn_codes(vectors.items, product_codes(vectors.items, encoding.keep), more, bar)
-            return lambda items: EncodedVectors(
-                encode_codes(codes.code[items], codes.book, BOOK_BITS), (), codes.axes
-            )
-        short = dealt(vectors.items, encoding.keep, lesson.train.item_counts())
-        rows = learn_rows(code_rows(short, encoding.bits), more, bar)
-        unit = has_unit_rows(vectors.items)
-        return lambda items: EncodedVectors(encode_coded(rows.take(items), encoding.bits, unit=unit), ())
+        return encoding.of.learn(encoding, Material(vectors, lesson.train), lesson.steps(count), bar)

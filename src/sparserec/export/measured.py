@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from sparserec.encodings import EncodedLists, EncodedVectors, Encoding
+from sparserec.recommenders import Vectors
 from sparserec.runs import Trained
-from sparserec.vectors import (
-    EncodedLists,
-    EncodedVectors,
-    Encoding,
-    Vectors,
-    encoded_quality,
-    made_quality,
-    make_vectors,
-    new_user_quality,
-    popularity_quality,
-)
+from sparserec.table import Table
+from sparserec.vectors import made_quality, make_vectors, new_user_quality, popularity_quality
 
 Quality = dict[str, dict[str, dict[str, float]]]
 """Metrics by stage (float, file, popularity) and group of users."""
@@ -44,13 +37,8 @@ def file_quality(
     quality: Quality = {}
     if len(run.split.valid):
         truth = run.split.valid
-        quality["float"] = _served(encoded_quality(vectors, None, run.split, truth), mode)
-        found = (
-            encoded_quality(read, None, run.split, truth)
-            if made is None
-            else made_quality(vectors, made, run.split, truth, places=items)
-        )
-        quality["file"] = _served(found, mode)
+        quality["float"] = _served(made_quality(vectors, None, run.split, truth), mode)
+        quality["file"] = _served(made_quality(read, made, run.split, truth, places=items), mode)
         quality["popularity"] = {"all": popularity_quality(run.split, truth)}
     opened = run.split.given is not None and run.config.open_test
     if opened:
@@ -63,3 +51,9 @@ def file_quality(
 def _served(quality: dict[str, dict[str, float]], mode: str) -> dict[str, dict[str, float]]:
     """Only of users that a file of this mode can serve."""
     return quality if mode in ("full", "personal") else {"folded": quality["folded"]}
+
+
+def trained_score(run: Trained, table: Table) -> float:
+    """Validation NDCG@20 of trained users, by a table of a run."""
+    vectors = make_vectors(run.recommender, run.graph, table)
+    return made_quality(vectors, None, run.split, run.split.valid)["trained"]["ndcg@20"]

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from sparserec.encodings import Encoding
 from sparserec.errors import SettingError
 from sparserec.export.choose import LIST_USERS
 from sparserec.runs import Trained
-from sparserec.vectors import Encoding
 
 Mode = Literal["items", "full", "personal"]
 

@@ -9,10 +9,12 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import inspect
+import json
 import re
 from pathlib import Path
 
-from sparserec.device import loads
+from sparserec.device import READERS, Model, loads
 from sparserec.errors import SparserecError
 from sparserec.export.page_colour import DEFAULT_COLOUR, check_colour, colour_style
 from sparserec.files import write_text
@@ -31,13 +33,14 @@ def write_page(path: Path, model_file: Path, title: str | None = None, colour: s
     """
     own = None if colour is None else check_colour(colour)
     data = Path(model_file).read_bytes()
-    loads(data).self_test()
-    write_text(Path(path), page_text(data, title or DEFAULT_TITLE, own))
+    model = loads(data)
+    model.self_test()
+    write_text(Path(path), page_text(data, title or DEFAULT_TITLE, own, _twins(model)))
 
 
-def page_text(model: bytes, title: str, colour: str | None = None) -> str:
+def page_text(model: bytes, title: str, colour: str | None = None, twins: str = "") -> str:
     """The whole document."""
-    reader = _bundle("engine.js", _TEMPLATE, reader_folder())
+    reader = _bundle("engine.js", _TEMPLATE, reader_folder()) + twins
     engine = f"const sparserecEngine = (() => {{\n'use strict'\n{reader}return {{ openEngine, serveEngine }}\n}})()\n"
     script = _bundle("page.js", _TEMPLATE)
     style = _read(_TEMPLATE / "page.css") + ("" if colour is None else colour_style(colour))
@@ -72,13 +75,34 @@ def _bundle(entry: str, *folders: Path) -> str:
     return "".join(parts.values())
 
 
+def _twins(model: Model) -> str:
+    """Readers of tables that a package from outside brings: the JavaScript beside its Python, of the same name."""
+    found = []
+    for tensor, read in READERS.items():
+        stored = any(name.endswith(f".{tensor}") for name in model.container.entries)
+        if stored and not read.__module__.startswith("sparserec."):
+            file = Path(inspect.getfile(read)).with_suffix(".js")
+            exported = (
+                re.search(r"^export function (\w+)", _read(file), re.MULTILINE) if file.is_file() else None
+            )
+            if exported is None:
+                raise SparserecError(f"{file}: must export the function that reads {tensor!r} in a page")
+            source = re.sub(r"^import [^;]*? from '.*'\n", "", _read(file), flags=re.MULTILINE)
+            found.append(f"{_plain(source)}READERS[{json.dumps(tensor)}] = {exported[1]}\n")
+    return "".join(found)
+
+
+def _plain(source: str) -> str:
+    """A module without what only modules and editors need."""
+    return re.sub(r"^export ", "", _TYPE.sub("", _COMMENT.sub("", source)), flags=re.MULTILINE)
+
+
 def _visit(name: str, folders: tuple[Path, ...], parts: dict[str, str]) -> None:
     source = _read(next(folder / name for folder in folders if (folder / name).is_file()))
     for needed in _IMPORT.findall(source):
         if needed not in parts:
             _visit(needed, folders, parts)
-    source = _TYPE.sub("", _COMMENT.sub("", _IMPORT.sub("", source)))
-    parts[name] = re.sub(r"^export ", "", source, flags=re.MULTILINE)
+    parts[name] = _plain(_IMPORT.sub("", source))
 
 
 def _read(file: Path) -> str:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from sparserec.encodings import Encoding
 from sparserec.evaluation import paired
-from sparserec.vectors import Encoding, PerUser
+from sparserec.vectors import PerUser
 
 SHARE_TO_LOSE = 0.01
 """Of the best file's NDCG@20, for a smaller one."""

@@ -8,25 +8,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sparserec.encodings import Encoding, find_encoding
 from sparserec.export.choose import NothingFitsError
 from sparserec.export.file import ExportReport, export_run
 from sparserec.export.options import ExportOptions
 from sparserec.runs import RunFolder, open_final, open_run
 from sparserec.units import show_bytes
-from sparserec.vectors import Encoding
 
 DEFAULT_SIZE = 1_000_000
 """Bytes of a file where nobody says how many."""
-
-NAMES = {
-    "int": "rows",
-    "gaps": "rows",
-    "prefix": "principal axes",
-    "codes": "product codes",
-    "neighbours": "neighbours of vectors",
-    "together": "co-occurrence lists",
-    "ease": "weights of EASE",
-}
 
 
 def ship_run(folder: Path, budget: int | None = None, quiet: bool = True) -> ExportReport | None:
@@ -71,7 +61,7 @@ def tried(report: ExportReport, budget: int) -> str:
     best: dict[str, float] = {}
     for row in report.curve:
         if row["bytes"] <= budget:
-            name = NAMES[row["kind"]] + (", learnt" if row["learnt"] else "")
+            name = find_encoding(row["kind"]).title + (", learnt" if row["learnt"] else "")
             best[name] = max(best.get(name, 0.0), row["quality"]["folded"]["ndcg@20"])
     parts = [f"{name} {score:.4f}" for name, score in sorted(best.items(), key=lambda one: -one[1])]
     missing = f"; no time for {report.left_out} more" if report.left_out else ""

@@ -1,11 +1,10 @@
 """Who is linked to whom, and the filter that every recommender here is."""
 
-from sparserec.graph.adjacency import Adjacency, build_adjacency, build_histories
+from sparserec.graph.adjacency import Adjacency, build_adjacency, build_histories, by_degree, by_group
 from sparserec.graph.dropout import decay_gradient, drop_entries, dropped_weights
 from sparserec.graph.filter import ColumnFilter, Noise, Tap, automatic_width, column_blocks
 from sparserec.graph.multiply import Backend, choose_backend, make_matrix
 from sparserec.graph.noise import SignedNoise
-from sparserec.graph.order import by_degree, by_group
 
 __all__ = [
     "Adjacency",

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from sparserec.errors import SettingError
-from sparserec.methods.base import Context, Method, Phase, PhaseResult, StepInfo, Validate, Validation, ignore
+from sparserec.methods.base import (
+    Context,
+    Method,
+    MethodDefaults,
+    OneTraining,
+    Phase,
+    PhaseResult,
+    StepInfo,
+    Validate,
+    Validation,
+    ignore,
+)
 from sparserec.methods.bet import BET
 from sparserec.methods.cerp import CERP
 from sparserec.methods.ciess import CIESS
@@ -17,14 +28,40 @@ from sparserec.methods.gse import GSE
 from sparserec.methods.lottery import Lottery
 from sparserec.methods.magnitude import Magnitude
 from sparserec.methods.pep import PEP
-from sparserec.methods.plain import MethodDefaults, OneTraining
-from sparserec.methods.presets import METHOD_PRESETS, with_preset
 from sparserec.methods.rigl import RigL
 from sparserec.methods.small_dense import SmallDense
 from sparserec.methods.sparserec import SparseRec
 from sparserec.methods.static import Static
 from sparserec.methods.taper import Taper
-from sparserec.plugins import find_kind, missing_members
+from sparserec.settings import find_kind, missing_members
+
+# Settings of methods as published, where our defaults are others. Plain data.
+#
+# `--set method_settings.preset=published`; what is given beside it wins.
+
+METHOD_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
+    "cerp": {
+        "published": {"reward": 1.0, "threshold_ceiling": 1.0, "threshold_rate": 1e-3, "search_epochs": 50}
+    },
+    "bet": {"published": {"retrained": None}},
+    "ciess": {
+        "published": {"episodes": 30, "episode_steps": 11, "probe_share": 0.09, "updates": 1, "fit": False},
+    },
+    "dhe": {"published": {"hashes": 1024, "width": 512, "output_dims": [8, 16, 32, 64, 128]}},
+}
+
+
+def with_preset(method: str, settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings with those of the preset they name underneath."""
+    given = dict(settings)
+    name = given.pop("preset", None)
+    if name is None:
+        return given
+    known = METHOD_PRESETS.get(method, {})
+    if name not in known:
+        raise SettingError(f"unknown preset {name!r} of {method}; known: {', '.join(known) or 'none'}")
+    return known[name] | given
+
 
 METHODS: dict[str, type[MethodDefaults]] = {
     kind.name: kind

@@ -22,9 +22,8 @@ from scipy.special import ndtr, ndtri
 from torch import nn
 
 from sparserec import streams
-from sparserec.methods.base import Context, Phase, PhaseResult
+from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
 from sparserec.methods.networks import adam, layers, restore, stored
-from sparserec.methods.plain import MethodDefaults
 from sparserec.methods.row_sizes import deal_out, judged, size_budget
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, PrefixTable, Table

@@ -21,9 +21,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
+from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult, StepInfo
 from sparserec.methods.pep import PEPSettings, margin_support, search_table, spread
-from sparserec.methods.plain import MethodDefaults
 from sparserec.settings import Between
 from sparserec.table import (
     ComposedTable,

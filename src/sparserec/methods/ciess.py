@@ -20,8 +20,7 @@ from pydantic import Field
 
 from sparserec import streams
 from sparserec.methods.agents import Agent, Transitions
-from sparserec.methods.base import Context, Phase, PhaseResult
-from sparserec.methods.plain import MethodDefaults
+from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
 from sparserec.methods.row_sizes import by_frequency, fitted, judged, size_budget
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, PrefixTable, Table

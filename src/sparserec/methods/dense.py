@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sparserec.methods.base import Context, Phase
-from sparserec.methods.plain import OneTraining
+from sparserec.methods.base import Context, OneTraining, Phase
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, Table
 

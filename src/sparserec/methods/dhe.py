@@ -17,8 +17,7 @@ from pydantic import Field
 
 from sparserec import streams
 from sparserec.errors import SettingError
-from sparserec.methods.base import Context, Phase, PhaseResult
-from sparserec.methods.plain import MethodDefaults
+from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
 from sparserec.settings import Settings, Times
 from sparserec.table import ComputedTable, Hashes, Table, network_size
 

@@ -11,8 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from sparserec.exploration import Scope, active_target, largest_row_minimum, largest_support
-from sparserec.methods.base import Context, Phase, PhaseResult
-from sparserec.methods.plain import MethodDefaults
+from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
 

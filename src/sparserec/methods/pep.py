@@ -21,8 +21,7 @@ from pydantic import Field
 
 from sparserec.compiled import compiled
 from sparserec.exploration import active_target, largest_support
-from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
-from sparserec.methods.plain import MethodDefaults
+from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult, StepInfo
 from sparserec.settings import Between, Settings
 from sparserec.table import (
     BETA_1,

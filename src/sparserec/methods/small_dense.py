@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from sparserec.device import SCALE_BYTES, int_bytes
-from sparserec.methods.base import Context, Phase
-from sparserec.methods.plain import OneTraining
+from sparserec.methods.base import Context, OneTraining, Phase
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, Table
 

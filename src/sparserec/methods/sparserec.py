@@ -28,9 +28,18 @@ from sparserec.exploration import (
     fill_support,
 )
 from sparserec.methods.base import Context, Phase, StepInfo
-from sparserec.methods.cuts import CutSettings, cut_to
-from sparserec.methods.exploring import Exploring, Rule
-from sparserec.methods.first_table import FirstTableSettings, FromFirstTable, Init, Rows, first_table, rows_of
+from sparserec.methods.exploring import (
+    CutSettings,
+    Exploring,
+    FirstTableSettings,
+    FromFirstTable,
+    Init,
+    Rows,
+    Rule,
+    cut_to,
+    first_table,
+    rows_of,
+)
 from sparserec.settings import Between
 from sparserec.table import DenseTable, SparseTable, Table
 

@@ -7,7 +7,7 @@ is where the factorisation is not zero, cut to the largest or filled up with ran
 from __future__ import annotations
 
 from sparserec.methods.base import Context, Phase
-from sparserec.methods.first_table import FirstTableSettings, FromFirstTable, first_table, rows_of
+from sparserec.methods.exploring import FirstTableSettings, FromFirstTable, first_table, rows_of
 from sparserec.table import Table
 
 

@@ -2,7 +2,7 @@
 
 Ours, from what the comparison showed (docs/log.md). A dense table to prune needs the memory that we set out to save;
 SparseRec at a few times the budget does not. Nothing is grown after the first cut, and a validation score of a wider
-table counts no more once it is cut. The cuts are settings of sparserec (methods/cuts.py): this is the name and the
+table counts no more once it is cut. The cuts are settings of sparserec (methods/exploring.py): this is the name and the
 default that they are compared under.
 """
 
@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from sparserec.methods.cuts import CutSettings
+from sparserec.methods.exploring import CutSettings
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings
 from sparserec.settings import Between
 

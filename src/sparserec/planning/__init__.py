@@ -4,24 +4,36 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparserec.lazy import lazy_names
+from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.planning.doctor import examine
     from sparserec.planning.estimate import Estimate, estimate_run, usable_bytes
-    from sparserec.planning.every import estimate_all
-    from sparserec.planning.plan import PlanOptions, plan_run
-    from sparserec.planning.settle import MOST_NMF_WORK, Machine, Settled, settle_config
-    from sparserec.planning.sizes import Sizes
+    from sparserec.planning.memory_plan import Sizes
+    from sparserec.planning.settle import (
+        MOST_NMF_WORK,
+        Machine,
+        PlanOptions,
+        Settled,
+        estimate_all,
+        plan_run,
+        settle_config,
+    )
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "doctor": ("examine",),
         "estimate": ("Estimate", "estimate_run", "usable_bytes"),
-        "every": ("estimate_all",),
-        "plan": ("PlanOptions", "plan_run"),
-        "settle": ("MOST_NMF_WORK", "Machine", "Settled", "settle_config"),
-        "sizes": ("Sizes",),
+        "settle": (
+            "MOST_NMF_WORK",
+            "Machine",
+            "PlanOptions",
+            "Settled",
+            "estimate_all",
+            "plan_run",
+            "settle_config",
+        ),
+        "memory_plan": ("Sizes",),
     },
 )

@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.errors import SettingError
-from sparserec.memory import free_bytes
 from sparserec.methods import make_method
-from sparserec.planning.memory_plan import plan_memory, step_sizes
+from sparserec.planning.memory_plan import Sizes, plan_memory, step_sizes
 from sparserec.planning.miniature import plan_phases
-from sparserec.planning.sizes import Sizes
 from sparserec.planning.timing import StandIn, StepTimes, make_stand_in, plan_seconds, step_times
 from sparserec.recommenders import Recommender, make_recommender
 from sparserec.table import Ledger, total
@@ -158,11 +156,12 @@ def busy_note() -> tuple[str, ...]:
     )
 
 
-def usable_bytes() -> int | None:
+def usable_bytes() -> int:
     """Memory a run may still take: what the system has left, or less where a container has a limit of its own."""
-    free, limit = free_bytes(), _container_bytes()
-    known = [size for size in (free, limit) if size is not None]
-    return min(known) if known else None
+    from psutil import virtual_memory
+
+    free, limit = int(virtual_memory().available), _container_bytes()
+    return free if limit is None else min(free, limit)
 
 
 def _container_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:

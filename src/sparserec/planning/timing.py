@@ -19,8 +19,8 @@ from sparserec.evaluation import top_items
 from sparserec.graph import Adjacency
 from sparserec.methods import make_method
 from sparserec.nmf_child import iterate, start_factors
+from sparserec.planning.memory_plan import Sizes
 from sparserec.planning.miniature import PhasePlan, kind_of, make_context, phases_of, synthetic_train
-from sparserec.planning.sizes import Sizes
 from sparserec.recommenders import Batches, Recommender, Steps, make_recommender
 from sparserec.table import Table
 from sparserec.training import RunConfig

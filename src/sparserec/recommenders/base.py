@@ -17,7 +17,7 @@ import torch
 from sparserec.data import Batch, Interactions, Split
 from sparserec.device import FoldInWeights
 from sparserec.graph import Adjacency, Noise, Tap
-from sparserec.recommenders.propagate import Vectors
+from sparserec.recommenders.fold_in import Vectors
 from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Settings
 from sparserec.table import EntryDropout, InitialValues, Ledger, SparseTable, Table

@@ -26,8 +26,7 @@ from sparserec.recommenders.base import (
     StepSizes,
     Tried,
 )
-from sparserec.recommenders.fold_in import fold_taps
-from sparserec.recommenders.propagate import Vectors, filtered
+from sparserec.recommenders.fold_in import Vectors, filtered, fold_taps
 from sparserec.recommenders.step import Stepper
 from sparserec.settings import Settings
 from sparserec.table import InitialValues, Ledger, Table

@@ -22,8 +22,7 @@ from sparserec.recommenders.base import (
     StepSizes,
     Tried,
 )
-from sparserec.recommenders.fold_in import user_history
-from sparserec.recommenders.propagate import Vectors, scaled_rows
+from sparserec.recommenders.fold_in import Vectors, scaled_rows, user_history
 from sparserec.settings import Settings
 from sparserec.table import InitialValues, Ledger, Table
 

@@ -16,8 +16,7 @@ import numpy as np
 from sparserec.data import Interactions
 from sparserec.plots import NoPlotsError, finish_axis, new_figure, save_figure
 from sparserec.progress import say
-from sparserec.runs.folder import RunFolder
-from sparserec.runs.stored_split import load_split
+from sparserec.runs.folder import RunFolder, load_split
 from sparserec.table import Shape, Table
 from sparserec.training import correlation, load_table, ranks
 

@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import time
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Self
@@ -230,6 +231,7 @@ def environment() -> dict[str, Any]:
     }
 
 
+@cache
 def _version(name: str) -> str | None:
     try:
         return metadata.version(name)

@@ -12,17 +12,14 @@ from typing import Any
 from sparserec.data import ReadReport, Source, read_item_info, read_source, resolve
 from sparserec.distributed import ALONE, Processes
 from sparserec.evaluation import Evaluation
-from sparserec.memory import PhasePeaks, return_large_blocks
 from sparserec.planning import PlanOptions, plan_run
-from sparserec.process import threads_for
+from sparserec.process import PhasePeaks, return_large_blocks, threads_for
 from sparserec.progress import say
 from sparserec.runs.figures import write_figures
-from sparserec.runs.folder import RunFolder
-from sparserec.runs.measure import measure_test, note_test
+from sparserec.runs.folder import RunFolder, load_split, save_split
+from sparserec.runs.measure import Trained, measure_test, note_test, open_run
 from sparserec.runs.observers import Watched
 from sparserec.runs.record import VERSION, FinalRecord, Record, Recorder, environment, now
-from sparserec.runs.stored_split import load_split, save_split
-from sparserec.runs.trained import Trained, open_run
 from sparserec.table import Table, total
 from sparserec.training import (
     CHECKPOINT,

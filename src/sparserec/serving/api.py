@@ -60,9 +60,10 @@ def fit(
     is refused unless `force` is true, and a long factorisation is shortened, as `sparserec train` does. `threads` are
     all cores, or one for a small log, unless given. `observers` hear every event of the training: a
     `sparserec.tracking.MLflow()` or `TensorBoard()`, or your own `sparserec.Observer`. `settings` are those of
-    RunConfig, for example `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, or
-    `base="lightgcn", base_settings={"layers": 2}`. Without a `base` it is "history", and "lightgcn" where a
-    preset, a recipe of graph recommenders or mode "full" needs one with rows for users.
+    RunConfig, for example
+    `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, or `base="lightgcn",
+    base_settings={"layers": 2}`. Without a `base` it is "history", and "lightgcn" where a preset, a recipe of graph
+    recommenders or mode "full" needs one with rows for users.
 
     >>> short = {"dim": 8, "epochs": 2, "ks": (5,), "quiet": True}
     >>> model = sparserec.fit(frame, user_col="who", item_col="place", **short)
@@ -100,11 +101,13 @@ def asked_values(
     """What was asked for, as values of RunConfig; what was left open is left out."""
     reading = _reading(where, settings)
     recipe = settings.pop("recipe", {})
-    recipe = {"preset": recipe} if isinstance(recipe, str) else dict(recipe)
+    recipe = {"preset": recipe} if isinstance(recipe, str) else recipe
+    if epochs is not None and isinstance(recipe, dict):  # anything else is refused later
+        recipe = {**recipe, "epochs": epochs}
     return {
         "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__,
         **{name: value for name, value in named.items() if value is not None},
-        "recipe": recipe if epochs is None else {**recipe, "epochs": epochs},
+        "recipe": recipe,
         **({"read": reading} if reading else {}),
         **settings,
     }

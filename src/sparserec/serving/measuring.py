@@ -10,8 +10,8 @@ import torch
 from sparserec.data import Interactions, read_source
 from sparserec.errors import DataError
 from sparserec.evaluation import evaluate
+from sparserec.recommenders import Vectors
 from sparserec.runs import Trained
-from sparserec.vectors import Vectors
 
 
 def measure_new(run: Trained, vectors: Vectors, data: Any, reading: dict[str, Any]) -> dict[str, float]:

@@ -15,6 +15,7 @@ from sparserec.device import Recommendation
 from sparserec.errors import RunError
 from sparserec.evaluation import Listing
 from sparserec.export import ExportReport
+from sparserec.recommenders import Vectors
 from sparserec.runs import Record, measure_again, open_final, open_run
 from sparserec.serving.answers import Basis, Explanation, Identifier, NamedItem, Recommendations
 from sparserec.serving.asked import AskedModel
@@ -26,7 +27,7 @@ from sparserec.serving.questions import Past, Wanted, check_length, no_vector
 from sparserec.serving.ranking import listing, rank, rows_of_listing
 from sparserec.serving.shipping import export_model, export_options
 from sparserec.serving.titles import items_with, matching_titles
-from sparserec.vectors import Vectors, make_vectors
+from sparserec.vectors import make_vectors
 
 FILES = (".srec", ".html")
 """Names that are never meant for a run folder."""

@@ -11,12 +11,13 @@ import numpy as np
 
 from sparserec.data import IdMap, ItemInfo, read_item_info, read_source
 from sparserec.device import FoldInWeights, ModelParts, model_bytes, write_model
+from sparserec.encodings import EncodedVectors, Encoding, encode
 from sparserec.errors import DataError, SettingError
 from sparserec.export import write_page
 from sparserec.progress import progress, say
+from sparserec.recommenders import Vectors
 from sparserec.serving.frames import Columns, frame_of, html_table
 from sparserec.units import parse_size, show_bytes
-from sparserec.vectors import EncodedVectors, Encoding, Vectors, encode
 
 LENGTH = 20
 """Of the lists that are compared."""

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.data import read_item_info
+from sparserec.encodings import DEFAULT, Encoding
 from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, ExportReport, check_colour, export_run, write_page
 from sparserec.runs import Trained
 from sparserec.units import parse_size
-from sparserec.vectors import DEFAULT, Encoding
 
 
 def export_options(budget: str | int | None, options: dict[str, Any]) -> ExportOptions:

@@ -1,14 +1,21 @@
 """Where parameters live and how they are updated."""
 
-from sparserec.table.adam import Cohorts
-from sparserec.table.asked_for import Candidates
-from sparserec.table.base import CHUNKS, EntryDropout, Shape, State, Table, Update
+from sparserec.table.adam import BETA_1, BETA_2, EPSILON, Cohorts
+from sparserec.table.base import (
+    CHUNKS,
+    Candidates,
+    EntryDropout,
+    InitialValues,
+    Ledger,
+    Shape,
+    State,
+    Table,
+    Update,
+    total,
+)
 from sparserec.table.composed import ComposedTable, code_shape
 from sparserec.table.computed import ComputedTable, Hashes, network_size
 from sparserec.table.dense import DenseTable
-from sparserec.table.initial import InitialValues
-from sparserec.table.kernels import BETA_1, BETA_2, EPSILON
-from sparserec.table.ledger import Ledger, total
 from sparserec.table.masked import MaskedTable
 from sparserec.table.parts import cut_state, join_states
 from sparserec.table.prefix import PrefixTable

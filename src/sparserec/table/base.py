@@ -5,17 +5,75 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import torch
 
-from sparserec.counter import Key
+from sparserec import streams
+from sparserec.counter import Key, key_of, normal_at, uniform_at
 from sparserec.device import EncodedTable
 from sparserec.distributed import ALONE, Processes
 from sparserec.errors import SettingError
-from sparserec.table.kernels import BlockDropout
-from sparserec.table.ledger import Ledger
+from sparserec.table.adam import BlockDropout
+
+# What a method keeps in memory, by role, so that formula, bookkeeping and measured peak can stand side by side.
+
+Ledger = dict[str, int]
+"""Bytes by role: values, positions, moments, ages, accumulated, scratch, rows, graph, interactions, ..."""
+
+
+def total(ledger: Ledger) -> int:
+    """All bytes of a ledger."""
+    return sum(ledger.values())
+
+
+# Initial values of a table: a pure function of (seed, row, column), so that a rewind needs no stored copy.
+
+
+@dataclass(frozen=True)
+class InitialValues:
+    """Random values per position; `user_scale` and `item_scale` are a standard deviation or a bound."""
+
+    seed: int
+    shape: Literal["normal", "uniform"]
+    user_scale: float
+    item_scale: float
+
+    def at(self, rows: np.ndarray, columns: np.ndarray, n_users: int) -> np.ndarray:
+        """float32 values at the given positions of the stacked table (users first)."""
+        draw = normal_at if self.shape == "normal" else uniform_at
+        values = draw(key_of(self.seed, streams.INITIAL), rows, columns, 1.0)
+        values *= np.where(rows < n_users, np.float32(self.user_scale), np.float32(self.item_scale))
+        return values
+
+
+# Gradients of inactive entries that a method has asked a sparse table for, until the next exploration.
+
+
+@dataclass
+class Candidates:
+    """Rows whose inactive entries may be activated, and their gradient so far."""
+
+    rows: np.ndarray  # int32, ascending; those that other processes hold too
+    here: slice  # which of them are held here
+    accumulated: np.ndarray  # float32 (rows held here, columns held here)
+    cumulative: bool  # sum over steps, or the last step's gradient only
+
+    @property
+    def held_rows(self) -> np.ndarray:
+        """Rows of `accumulated`."""
+        return self.rows[self.here]
+
+
+@dataclass
+class Watched:
+    """Inactive entries whose gradient in the next batch is asked for."""
+
+    positions: np.ndarray  # int32, as those of the table
+    bounds: np.ndarray
+    gradient: np.ndarray  # float32, aligned with positions
+
 
 LARGEST_POSITION = 2**31 - 1
 ROWS_AT_ONCE = 1 << 16

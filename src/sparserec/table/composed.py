@@ -19,9 +19,8 @@ from numba import prange
 from sparserec.compiled import compiled
 from sparserec.device import EncodedTable
 from sparserec.errors import SettingError
-from sparserec.table.base import EntryDropout, Shape, State, Table, Update
-from sparserec.table.kernels import BlockDropout, dropped, own_gradient
-from sparserec.table.ledger import Ledger
+from sparserec.table.adam import BlockDropout, dropped, own_gradient
+from sparserec.table.base import EntryDropout, Ledger, Shape, State, Table, Update
 from sparserec.table.sparse import SparseTable
 from sparserec.table.thresholded import ThresholdedTable
 

@@ -21,10 +21,9 @@ from torch.nn import functional
 from sparserec.compiled import compiled
 from sparserec.device import EncodedTable, fake_quantise, quantised_bytes
 from sparserec.errors import SettingError
-from sparserec.table.base import EntryDropout, Shape, State, Update
+from sparserec.table.adam import BETA_1, BETA_2, EPSILON
+from sparserec.table.base import EntryDropout, Ledger, Shape, State, Update
 from sparserec.table.dense import drop_block
-from sparserec.table.kernels import BETA_1, BETA_2, EPSILON
-from sparserec.table.ledger import Ledger
 
 ROWS_AT_ONCE = 4096
 LARGEST_FACTOR = 10**9

@@ -10,11 +10,8 @@ from numba import prange
 
 from sparserec.compiled import compiled
 from sparserec.device import EncodedTable, encode_table, fake_quantise, quantised_bytes
-from sparserec.table.adam import Cohorts, update_dense
-from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
-from sparserec.table.initial import InitialValues
-from sparserec.table.kernels import BlockDropout, dropped
-from sparserec.table.ledger import Ledger
+from sparserec.table.adam import BlockDropout, Cohorts, dropped, update_dense
+from sparserec.table.base import BlockWise, EntryDropout, InitialValues, Ledger, Shape, State, Update
 
 
 class DenseTable(BlockWise):

@@ -11,11 +11,9 @@ import torch
 from numba import prange
 
 from sparserec.compiled import compiled
-from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
+from sparserec.table.adam import BlockDropout, own_gradient
+from sparserec.table.base import BlockWise, EntryDropout, InitialValues, Ledger, Shape, State, Update
 from sparserec.table.dense import DenseTable
-from sparserec.table.initial import InitialValues
-from sparserec.table.kernels import BlockDropout, own_gradient
-from sparserec.table.ledger import Ledger
 from sparserec.table.sparse import SeenAsSparse, SparseTable
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparserec.device import EncodedTable, encode_rows
-from sparserec.table.base import Shape
-from sparserec.table.initial import InitialValues
+from sparserec.table.base import InitialValues, Shape
 from sparserec.table.sparse import SparseTable
 
 

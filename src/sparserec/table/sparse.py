@@ -23,12 +23,18 @@ from sparserec.device import (
     fake_quantise_flat,
     quantised_bytes_flat,
 )
-from sparserec.table.adam import Cohorts, update_entries, update_sparse
-from sparserec.table.asked_for import Candidates, Watched
-from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
-from sparserec.table.initial import InitialValues
-from sparserec.table.kernels import BlockDropout, dropped
-from sparserec.table.ledger import Ledger
+from sparserec.table.adam import BlockDropout, Cohorts, dropped, update_entries, update_sparse
+from sparserec.table.base import (
+    BlockWise,
+    Candidates,
+    EntryDropout,
+    InitialValues,
+    Ledger,
+    Shape,
+    State,
+    Update,
+    Watched,
+)
 
 
 class SparseTable(BlockWise):

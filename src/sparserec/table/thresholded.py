@@ -17,12 +17,9 @@ from numba import prange
 from scipy.special import expit
 
 from sparserec.compiled import compiled
-from sparserec.table.adam import Cohorts
-from sparserec.table.base import BlockWise, EntryDropout, Shape, State, Update
+from sparserec.table.adam import BlockDropout, Cohorts, adam_entry, dropped, own_gradient
+from sparserec.table.base import BlockWise, EntryDropout, InitialValues, Ledger, Shape, State, Update
 from sparserec.table.dense import DenseTable
-from sparserec.table.initial import InitialValues
-from sparserec.table.kernels import BlockDropout, adam_entry, dropped, own_gradient
-from sparserec.table.ledger import Ledger
 from sparserec.table.sparse import SeenAsSparse, SparseTable
 
 ARRAYS = ("values", "logits", "first", "second", "logit_first", "logit_second")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparserec.lazy import lazy_names
+from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.tracking.known import TRACKER_NAMES, make_tracker, track_run

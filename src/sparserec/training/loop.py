@@ -21,9 +21,8 @@ import numpy as np
 import torch
 
 from sparserec.errors import RunError, TrainingError
-from sparserec.memory import PhasePeaks
 from sparserec.methods import Context, Phase, PhaseResult, StepInfo, Validation, ignore
-from sparserec.process import StopRequested, StopSignals
+from sparserec.process import PhasePeaks, StopRequested, StopSignals
 from sparserec.progress import Progress, progress
 from sparserec.recommenders import Steps
 from sparserec.table import Ledger, Table, total
@@ -40,11 +39,8 @@ from sparserec.training.checkpoint import (
     without_prefix,
     write_once,
 )
-from sparserec.training.config import RunConfig
-from sparserec.training.mask_stats import support_stats
-from sparserec.training.prepare import Prepared
-from sparserec.training.recipe import EarlyStop
-from sparserec.training.start import FirstTraining
+from sparserec.training.config import EarlyStop, RunConfig
+from sparserec.training.prepare import FirstTraining, Prepared
 
 CHECKPOINT = "checkpoint.safetensors"
 EPOCHS_APART = 100_000
@@ -343,3 +339,39 @@ def _check_finite(loss: float, phase: Phase, epoch: int, step: int, rate: float)
             f"the loss became {loss} in phase {phase.name!r}, epoch {epoch}, step {step}, at learning rate "
             f"{rate:.3g}; lower recipe.learning_rate or look for extreme base settings. The last checkpoint is intact"
         )
+
+
+# What the support looks like: density per table, empty rows, and whether frequent rows got more entries.
+
+
+def correlation(x: np.ndarray, y: np.ndarray) -> float:
+    """Pearson correlation, 0 where one side does not vary."""
+    x, y = x - x.mean(), y - y.mean()
+    scale = float(np.sqrt((x * x).sum() * (y * y).sum()))
+    return float((x * y).sum() / scale) if scale > 0 else 0.0
+
+
+def ranks(x: np.ndarray) -> np.ndarray:
+    """Average ranks, ties shared; correlation of ranks is Spearman's."""
+    _, inverse, counts = np.unique(x, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return (ends - (counts - 1) / 2.0)[inverse]
+
+
+def support_stats(table: Table, frequencies: tuple[np.ndarray, np.ndarray]) -> dict[str, float]:
+    """Statistics of a table's support; empty for tables that have none."""
+    sizes, n_users, dim = table.row_sizes(), table.shape.n_users, table.shape.dim
+    if sizes is None:
+        return {}
+    stats = {"density": table.parameters() / (table.shape.n_rows * dim)}
+    for side, part, counts in (
+        ("users", sizes[:n_users], frequencies[0]),
+        ("items", sizes[n_users:], frequencies[1]),
+    ):
+        if len(part) == 0:  # a table of items alone
+            continue
+        stats[f"density_{side}"] = float(part.mean() / dim)
+        stats[f"empty_{side}"] = float((part == 0).mean())
+        stats[f"pearson_{side}"] = correlation(part.astype(np.float64), counts.astype(np.float64))
+        stats[f"spearman_{side}"] = correlation(ranks(part), ranks(counts))
+    return stats

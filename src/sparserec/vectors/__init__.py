@@ -1,29 +1,12 @@
-"""What a device would see of a trained model: final and fold-in vectors, cut and quantised, and how good they are."""
+"""Final and fold-in vectors of a trained model, and how good they are: as float numbers, and as a file has them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sparserec.lazy import lazy_names
+from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
-    from sparserec.vectors.codebooks import ProductCodes, nearest_entries, product_codes
-    from sparserec.vectors.encoding import (
-        BOOK_BITS,
-        DEFAULT,
-        KINDS,
-        LEARNABLE,
-        OF_LOG,
-        EncodedVectors,
-        Encoding,
-        as_read,
-        cut,
-        dealt,
-        encode,
-        has_unit_rows,
-    )
-    from sparserec.vectors.lists_of_log import ListsOfLog, choose_lists
-    from sparserec.vectors.neighbours import EncodedLists, Neighbours
     from sparserec.vectors.propagate import (
         FoldIn,
         Vectors,
@@ -35,7 +18,6 @@ if TYPE_CHECKING:
     )
     from sparserec.vectors.quality import (
         PerUser,
-        default_export_quality,
         encoded_quality,
         evaluate_part,
         evaluate_test,
@@ -46,28 +28,10 @@ if TYPE_CHECKING:
         rank_quality,
         some_users,
     )
-    from sparserec.vectors.weights_of_log import MOST_ITEMS, WeightsOfLog, choose_weights
 
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
-        "codebooks": ("ProductCodes", "nearest_entries", "product_codes"),
-        "encoding": (
-            "BOOK_BITS",
-            "DEFAULT",
-            "KINDS",
-            "LEARNABLE",
-            "OF_LOG",
-            "EncodedVectors",
-            "Encoding",
-            "as_read",
-            "cut",
-            "dealt",
-            "encode",
-            "has_unit_rows",
-        ),
-        "lists_of_log": ("ListsOfLog", "choose_lists"),
-        "neighbours": ("EncodedLists", "Neighbours"),
         "propagate": (
             "FoldIn",
             "Vectors",
@@ -79,7 +43,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         ),
         "quality": (
             "PerUser",
-            "default_export_quality",
             "encoded_quality",
             "evaluate_part",
             "evaluate_test",
@@ -90,6 +53,5 @@ __getattr__, __dir__, __all__ = lazy_names(
             "rank_quality",
             "some_users",
         ),
-        "weights_of_log": ("MOST_ITEMS", "WeightsOfLog", "choose_weights"),
     },
 )

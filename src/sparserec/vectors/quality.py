@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
 import scipy.sparse
 import torch
 
 from sparserec.data import Interactions, Split
+from sparserec.encodings import EncodedLists, EncodedVectors, Encoding, encode, top_of_lists
 from sparserec.evaluation import Evaluation, evaluate, per_user
 from sparserec.evaluation import some_users as some_users
 from sparserec.graph import Adjacency
 from sparserec.recommenders import FoldIn, Recommender, given_history, user_history
 from sparserec.table import Shape, Table
-from sparserec.vectors.encoding import DEFAULT, EncodedVectors, Encoding, encode
-from sparserec.vectors.neighbours import EncodedLists, top_of_lists, weighted_history
 from sparserec.vectors.propagate import Vectors, make_vectors, propagate_all
 
 KEPT = ("recall@20", "ndcg@20")
@@ -56,15 +54,26 @@ def _ranked(
 
 
 def folded_users(
-    vectors: Vectors, made: EncodedVectors | EncodedLists | None, split: Split, truth: Interactions
+    vectors: Vectors,
+    made: EncodedVectors | EncodedLists | None,
+    split: Split,
+    truth: Interactions,
+    at_test: bool = False,
+    places: np.ndarray | None = None,
+    given: Interactions | None = None,
 ) -> PerUser:
     """What each user gets who is made from their history, by what goes into a file or, without it, by the float
     vectors: what two files are compared by, user by user.
+
+    Items of the file are `places` of all; histories are those of the graph, or `given`.
     """
     if isinstance(made, EncodedLists):
-        return _listed(made, user_history(vectors.graph), split, truth, False, None)
-    items, fold = (vectors.items, vectors.fold) if made is None else made.read
-    return _ranked(FoldIn(fold, vectors.graph).look_up(), items, split, truth, False)
+        history = user_history(vectors.graph) if given is None else given_history(vectors.graph, given)
+        return _listed(made, history, split, truth, at_test, places)
+    items, fold = (vectors.items, vectors.fold) if made is None else _spread(made, places, split.n_items)
+    folding = FoldIn(fold, vectors.graph)
+    users = folding.look_up() if given is None else folding.users(given).__getitem__
+    return _ranked(users, items, split, truth, at_test)
 
 
 def encoded_quality(
@@ -74,25 +83,24 @@ def encoded_quality(
 
     Without an encoding the float vectors are measured.
     """
-    if encoding is not None:
-        return made_quality(vectors, encode(vectors, encoding), split, truth, at_test)
-    return _both(vectors, vectors.items, vectors.fold, split, truth, at_test)
+    made = None if encoding is None else encode(vectors, encoding)
+    return made_quality(vectors, made, split, truth, at_test)
 
 
 def made_quality(
     vectors: Vectors,
-    made: EncodedVectors | EncodedLists,
+    made: EncodedVectors | EncodedLists | None,
     split: Split,
     truth: Interactions,
     at_test: bool = False,
     places: np.ndarray | None = None,
 ) -> dict[str, dict[str, float]]:
     """The same of what goes into a file, whose items are `places` of all. Lists have no vectors for trained users."""
+    quality = {"folded": _means(folded_users(vectors, made, split, truth, at_test, places))}
     if isinstance(made, EncodedLists):
-        history = user_history(vectors.graph)
-        return {"folded": _means(_listed(made, history, split, truth, at_test, places))}
-    items, fold = _spread(made, places, split.n_items)
-    return _both(vectors, items, fold, split, truth, at_test)
+        return quality
+    items = vectors.items if made is None else _spread(made, places, split.n_items)[0]
+    return {"trained": rank_quality(vectors.users, items, split, truth, at_test)} | quality
 
 
 def new_user_quality(
@@ -109,25 +117,7 @@ def new_user_quality(
     given = split.given
     if known_items is not None:
         given = given.select(np.isin(given.items, known_items))
-    if isinstance(made, EncodedLists):
-        history = given_history(vectors.graph, given)
-        return _means(_listed(made, history, split, split.test, True, known_items))
-    items, fold = (vectors.items, vectors.fold) if made is None else _spread(made, known_items, split.n_items)
-    return rank_quality(FoldIn(fold, vectors.graph).users(given), items, split, split.test, at_test=True)
-
-
-def _both(
-    vectors: Vectors,
-    items: np.ndarray,
-    fold: tuple[np.ndarray, ...],
-    split: Split,
-    truth: Interactions,
-    at_test: bool,
-) -> dict[str, dict[str, float]]:
-    return {
-        "trained": rank_quality(vectors.users, items, split, truth, at_test),
-        "folded": rank_quality(FoldIn(fold, vectors.graph).users(), items, split, truth, at_test),
-    }
+    return _means(folded_users(vectors, made, split, split.test, True, known_items, given))
 
 
 def _spread(
@@ -158,7 +148,7 @@ def _listed(
     users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
     seen = (split.train, *(split.known_at_test if at_test else ()))
     lists = made.matrix(np.arange(split.n_items) if places is None else places, split.n_items)
-    top = top_of_lists(weighted_history(made, history), lists, users, seen, k)
+    top = top_of_lists(made.weighted(history), lists, users, seen, k)
     found = per_user(top, truth.offsets(), truth.items, users, k)
     return {name: found[name.partition("@")[0]] for name in KEPT}
 
@@ -167,21 +157,6 @@ def popularity_quality(split: Split, truth: Interactions, at_test: bool = False)
     """The same for recommending what most users chose."""
     items = split.train.item_counts().astype(np.float32)[:, None]
     return rank_quality(np.ones((split.n_users, 1), np.float32), items, split, truth, at_test)
-
-
-def default_export_quality(vectors: Vectors, split: Split) -> dict[str, Any]:
-    """Size of the vectors and test quality of the default file, users folded in: the number that is really shipped."""
-    made = encode(vectors, DEFAULT)
-    if split.given is None:
-        quality = made_quality(vectors, made, split, split.test, at_test=True)
-    else:
-        in_file = np.flatnonzero(split.train.item_counts())
-        quality = {"folded": new_user_quality(vectors, made, split, in_file)}
-    return {
-        "encoding": DEFAULT.label,
-        "bytes": made.nbytes,
-        **quality,
-    }
 
 
 def evaluate_test(

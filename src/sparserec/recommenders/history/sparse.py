@@ -17,20 +17,17 @@ import torch
 from numba import prange
 
 from sparserec.compiled import compiled
-from sparserec.recommenders.history.batch import HistoryBatch
-from sparserec.recommenders.history.dense import top_scores
+from sparserec.recommenders.history.dense import HistoryBatch, top_scores
 from sparserec.recommenders.history.kernels import entry_gradients, row_scales, softmax_sums
 from sparserec.table import Shape, SparseTable
-
-CANDIDATE_COST = 0.5
-"""Entries of candidates looked at in a step, as a share of the active entries."""
 
 
 class SparseHistory:
     """Scratch of the sparse step, and where each row's entries begin; follows the table's support."""
 
-    def __init__(self, table: SparseTable) -> None:
+    def __init__(self, table: SparseTable, candidate_cost: float = 0.5) -> None:
         self.table = table
+        self.candidate_cost = candidate_cost
         self._positions = np.empty(0, np.int32)
         self.starts = np.empty(0, np.int32)
         self.scales = np.empty(table.shape.n_rows, np.float32)
@@ -101,7 +98,7 @@ class SparseHistory:
         held, kept_at = self.table.candidates, np.full(len(batch.softmax), -1, np.int32)
         if held is None:
             return np.empty(0, np.int64), kept_at, np.empty((0, batch.n_users), np.float32)
-        budget = max(1.0, CANDIDATE_COST * self.table.parameters())
+        budget = max(1.0, self.candidate_cost * self.table.parameters())
         turns = max(1, -(-len(held.rows) * self.table.shape.dim // int(budget)))
         chosen = np.arange(step % turns, len(held.rows), turns)
         chosen = chosen[(chosen >= held.here.start) & (chosen < held.here.stop)]
