@@ -19,7 +19,8 @@ from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.errors import SparserecError
-    from sparserec.serving import FileModel, Model, Recommendations, compare, fit, load, pack
+    from sparserec.runs import Observer
+    from sparserec.serving import FileModel, Model, Recommendations, compare, fit, load, pack, tune
 
 __version__ = "0.1.0"
 SENTENCE = (

@@ -20,6 +20,9 @@ EXTRAS: dict[str, tuple[str, ...]] = {
         "psutil", "platformdirs", "tomli_w",
     ),
     "plots": ("matplotlib",),
+    "tune": ("optuna",),
+    "mlflow": ("mlflow", "sqlalchemy", "alembic"),
+    "tensorboard": ("tensorboardX",),
 }  # fmt: skip
 """What each extra brings, by the name it is imported under; a test holds it to pyproject.toml."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any, Literal, Self
@@ -11,6 +12,30 @@ from typing import Any, Literal, Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from sparserec.errors import SettingError
+
+
+@dataclass(frozen=True)
+class Between:
+    """What a search tries of a setting, written beside it: `Annotated[float, Between(0.01, 1.0, log=True)]`."""
+
+    low: float
+    high: float
+    log: bool = False
+    """Whether ratios count, as for learning rates."""
+
+    def around(self, value: Any) -> Between | None:
+        """The range where the setting has this value now; None where it is not in use."""
+        return self
+
+
+@dataclass(frozen=True)
+class Times(Between):
+    """The same as multiples of the value that a setting has now, for those whose default depends on base or data."""
+
+    log: bool = True
+
+    def around(self, value: Any) -> Between | None:
+        return Between(self.low * value, self.high * value, self.log) if value else None
 
 
 class Settings(BaseModel):
@@ -27,6 +52,16 @@ class Settings(BaseModel):
             raise SettingError(
                 "\n".join(_explain(cls, problem, where) for problem in error.errors())
             ) from None
+
+    @classmethod
+    def search_ranges(cls) -> dict[str, Between]:
+        """What a search tries, by the name of the setting."""
+        return {
+            name: one
+            for name, field in cls.model_fields.items()
+            for one in field.metadata
+            if isinstance(one, Between)
+        }
 
     @classmethod
     def group_of(cls, name: str) -> str | None:

@@ -15,7 +15,18 @@ from sparserec.cli.config import to_toml
 from sparserec.errors import SettingError
 from sparserec.training.config import resolve_config
 
-NO_SETTINGS = {"run_dir", "data_dir", "resume", "threads", "quiet", "force", "warm", "dense_run", "metadata"}
+NO_SETTINGS = {
+    "track",
+    "run_dir",
+    "data_dir",
+    "resume",
+    "threads",
+    "quiet",
+    "force",
+    "warm",
+    "dense_run",
+    "metadata",
+}
 NO_SETTINGS |= {"thorough", "file"}  # what is shipped
 NO_SETTINGS |= {
     "final"

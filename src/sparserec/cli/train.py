@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -12,6 +13,7 @@ from sparserec.cli import options
 if TYPE_CHECKING:
     from sparserec.planning import PlanOptions
     from sparserec.runs import Input
+    from sparserec.tracking import Tracker
 
 
 @options.with_settings
@@ -52,6 +54,10 @@ def train(
     force: Annotated[bool, typer.Option("--force", help="Train even if memory will not suffice.")] = False,
     data_dir: options.DataDir = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a stopped run exactly.")] = False,
+    track: Annotated[
+        Optional[list[str]],
+        typer.Option(help="Tell mlflow or tensorboard of this run while it trains; repeatable."),
+    ] = None,
     threads: options.Threads = None,
     quiet: options.Quiet = False,
     as_json: options.AsJson = False,
@@ -61,32 +67,38 @@ def train(
     from sparserec.distributed import local_threads, started_processes
     from sparserec.errors import SettingError
     from sparserec.planning import PlanOptions
-    from sparserec.runs import Input, RunFolder, open_dense_run, open_warm_start, train_run
+    from sparserec.runs import Input, RunFolder, open_dense_run, open_warm_start, train_run, watching
     from sparserec.training import resolve_config
 
-    with started_processes() as processes:
-        wanted = PlanOptions.of(budget, mode, most_nmf_work, force, threads or local_threads())
-        if warm is not None and dense_run is not None:
-            raise SettingError("--from and --dense-run each say what to begin with: give one of them")
-        old = open_warm_start(warm) if warm is not None else None
-        inherited = (
-            old.inherited(context.params["base"], context.params["method"], budget is not None)
-            if old is not None
-            else None
-        )
-        if resume and run_dir is not None and (RunFolder(run_dir).begun or not context.params["data"]):
-            inherited = RunFolder(run_dir).read_config().model_dump(mode="json")
-        dense = open_dense_run(dense_run) if dense_run is not None else None
-        if dense is not None and inherited is None:
-            inherited = {"base": dense.config.base}
-        settings = resolve_config(*options.typed_settings(context), inherited, mode == "full")
-        given = Input(settings.data, data_dir, metadata)
-        if "data" not in settings.model_fields_set and not as_json and processes.first:
-            typer.echo("no data named: training on the built-in sample, a year of visits in a made-up city")
-        finished = train_run(settings, run_dir, given, wanted, dense or old, resume, quiet, processes)
-    if not processes.first:
-        return
-    shipped = _ship(finished.folder, given if thorough else None, wanted, quiet) if file else None
+    with ExitStack() as stack:
+        with started_processes() as processes:
+            watched = stack.enter_context(watching(_trackers(track if processes.first else None)))
+            wanted = PlanOptions.of(budget, mode, most_nmf_work, force, threads or local_threads())
+            if warm is not None and dense_run is not None:
+                raise SettingError("--from and --dense-run each say what to begin with: give one of them")
+            old = open_warm_start(warm) if warm is not None else None
+            inherited = (
+                old.inherited(context.params["base"], context.params["method"], budget is not None)
+                if old is not None
+                else None
+            )
+            if resume and run_dir is not None and (RunFolder(run_dir).begun or not context.params["data"]):
+                inherited = RunFolder(run_dir).read_config().model_dump(mode="json")
+            dense = open_dense_run(dense_run) if dense_run is not None else None
+            if dense is not None and inherited is None:
+                inherited = {"base": dense.config.base}
+            settings = resolve_config(*options.typed_settings(context), inherited, mode == "full")
+            given = Input(settings.data, data_dir, metadata)
+            if "data" not in settings.model_fields_set and not as_json and processes.first:
+                typer.echo(
+                    "no data named: training on the built-in sample, a year of visits in a made-up city"
+                )
+            finished = train_run(
+                settings, run_dir, given, wanted, dense or old, resume, quiet, processes, watched
+            )
+        if not processes.first:
+            return
+        shipped = _ship(finished.folder, given if thorough else None, wanted, quiet) if file else None
     print_record(RunFolder(finished.folder).read_record(), finished.folder, as_json)
     if as_json:
         return
@@ -95,6 +107,14 @@ def train(
     elif budget is not None:
         everyone = " --include-everyones-history" if mode == "full" else ""
         print(f"next: sparserec export {finished.folder} --mode {mode} --budget {budget}{everyone}")
+
+
+def _trackers(names: list[str] | None) -> list[Tracker]:
+    if not names:
+        return []
+    from sparserec.tracking import make_tracker
+
+    return [make_tracker(name) for name in dict.fromkeys(names)]
 
 
 def _ship(folder: Path, source: Input | None, wanted: PlanOptions, quiet: bool) -> str | None:

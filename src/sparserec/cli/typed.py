@@ -15,7 +15,7 @@ _FLAGS = (
     "user_col", "item_col", "rating_col", "time_col", "weight_col", "count_repeats", "min_rating", "budget",
     "keep", "min_users", "list_users", "user", "threads",
     "include_everyones_history", "page_color", "dim", "density", "protocol", "force", "resume", "dense_run", "final",
-    "runs",
+    "runs", "trials", "minutes",
 )  # fmt: skip
 _SPELLED = {
     "header": "--set read.header=true", "titles=false": "--no-titles", "folder": "--run", "warm": "--from",

@@ -17,11 +17,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from typing import Annotated
 
 from pydantic import Field
 
 from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult, StepInfo
 from sparserec.methods.pep import PEPSettings, margin_support, search_table, spread
+from sparserec.settings import Between
 from sparserec.table import (
     ComposedTable,
     InitialValues,
@@ -36,7 +38,7 @@ from sparserec.table import (
 class CERPSettings(PEPSettings):
     book_ratio: float = Field(2.0, ge=1)
     """Entries of both books before pruning, in budgets; 2 is the sparsity .5 of the paper's own runs."""
-    reward: float = Field(1e-4, ge=0)
+    reward: Annotated[float, Between(1e-5, 1e-2, log=True)] = Field(1e-4, ge=0)
     """Weight of the loss that keeps entries from 0, in a batch of ten pairs. The code's 1 drowns the base's loss; this
     is what the public benchmark (arXiv 2406.17335) uses with LightGCN."""
     reward_decay: float = Field(0.5, gt=0, le=1)

@@ -10,6 +10,7 @@ the base's own. SparseRec's paper trains output sizes 8, 16, 32, 64 and 128 and 
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -17,7 +18,7 @@ from pydantic import Field
 from sparserec import streams
 from sparserec.errors import SettingError
 from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
-from sparserec.settings import Settings
+from sparserec.settings import Settings, Times
 from sparserec.table import ComputedTable, Hashes, Table, network_size
 
 MOST_HASHES, FEWEST_HASHES = 1024, 8
@@ -36,7 +37,7 @@ class DHESettings(Settings):
     """A smaller network than the budget allows: a step costs about 6 multiplications per weight and row."""
     output_dims: tuple[int, ...] = ()
     """Output sizes to train one after the other, the best by validation is kept; none: the run's own `dim`."""
-    learning_rate: float = Field(1e-3, gt=0)
+    learning_rate: Annotated[float, Times(0.2, 5)] = Field(1e-3, gt=0)
     """Of the first epoch. Those of the recipe are for tables; networks want smaller ones."""
 
 

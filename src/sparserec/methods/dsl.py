@@ -11,21 +11,21 @@ reports the best test epoch).
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from sparserec.exploration import Exploration, prune_and_regrow_masked
 from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
 from sparserec.methods.exploring import ByLastGradient, Rule, uniform_positions
-from sparserec.settings import Settings
+from sparserec.settings import Between, Settings
 from sparserec.table import MaskedTable, Table
 
 
 class DSLSettings(Settings):
     mode: Literal["released", "described"] = "released"
     """As the released code works, or as SparseRec's paper describes it."""
-    drop_fraction: float = Field(0.5, ge=0, lt=1)
+    drop_fraction: Annotated[float, Between(0.05, 0.6)] = Field(0.5, ge=0, lt=1)
     """Share of active entries dropped at the first exploration."""
     drop_floor: float = Field(0.005, ge=0, lt=1)
     """What the share falls to at the end, along half a cosine."""

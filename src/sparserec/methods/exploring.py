@@ -8,7 +8,7 @@ the active entries in the last batch available for either.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -31,7 +31,7 @@ from sparserec.exploration import (
     uniform_support,
 )
 from sparserec.methods.base import Context, MethodDefaults, OneTraining, Phase, PhaseResult, StepInfo
-from sparserec.settings import Settings
+from sparserec.settings import Between, Settings
 from sparserec.table import DenseTable, SparseTable, Table
 
 # Where a sparse table starts: a factorisation, a rotated dense table, or chance.
@@ -234,9 +234,9 @@ class ByLastGradient(Exploring):
 class RuleSettings(Settings):
     """Settings of methods whose explorations end before the training does."""
 
-    drop_fraction: float = Field(0.3, ge=0, lt=1)
+    drop_fraction: Annotated[float, Between(0.05, 0.6)] = Field(0.3, ge=0, lt=1)
     """Share of active entries dropped at the first exploration."""
-    explore_until: float = Field(0.75, gt=0, le=1)
+    explore_until: Annotated[float, Between(0.3, 1.0)] = Field(0.75, gt=0, le=1)
     """Share of the training after which the support stays fixed."""
     scope: Scope = "joint"
     """Rank users and items as one table, or each by itself with the magnitude split."""
@@ -273,7 +273,7 @@ def _said_of(growth: Any) -> dict[str, Any]:
 
 
 class CutSettings(Settings):
-    start_ratio: float = Field(1.0, ge=1)
+    start_ratio: Annotated[float, Between(1.0, 4.0)] = Field(1.0, ge=1)
     """Entries before the cuts, in budgets; never more than the whole table. 1: the budget from the start, no cuts."""
     cut_from: float = Field(0.5, ge=0, lt=1)
     """Share of the epochs at which cutting begins and exploring ends."""

@@ -11,7 +11,7 @@ sparse: the released code computes the whole gradient and looks at the sample.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -20,13 +20,14 @@ from sparserec import streams
 from sparserec.exploration import Growth, Scope, mark_largest
 from sparserec.methods.base import Context, StepInfo
 from sparserec.methods.exploring import Exploring, RuleSettings
+from sparserec.settings import Between
 from sparserec.table import SparseTable, Table
 
 
 class GSESettings(RuleSettings):
-    drop_fraction: float = Field(0.2, ge=0, lt=1)
+    drop_fraction: Annotated[float, Between(0.05, 0.6)] = Field(0.2, ge=0, lt=1)
     """Share of active entries dropped at the first exploration."""
-    explore_until: float = Field(0.6, gt=0, le=1)
+    explore_until: Annotated[float, Between(0.3, 1.0)] = Field(0.6, gt=0, le=1)
     """Share of the training after which the support stays fixed."""
     sample_ratio: float = Field(1.0, gt=0)
     """Draws before an exploration, in budgets; entries drawn twice or already active are left out."""

@@ -14,7 +14,7 @@ scores.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import Field
@@ -22,7 +22,7 @@ from pydantic import Field
 from sparserec.compiled import compiled
 from sparserec.exploration import active_target, largest_support
 from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult, StepInfo
-from sparserec.settings import Settings
+from sparserec.settings import Between, Settings
 from sparserec.table import (
     BETA_1,
     BETA_2,
@@ -43,7 +43,7 @@ SAMPLED = 100_000
 class PEPSettings(Settings):
     search_epochs: int | None = Field(None, ge=1)
     """Longest search; None is the length of the recipe."""
-    crossing: float = Field(0.5, gt=0, lt=1)
+    crossing: Annotated[float, Between(0.2, 0.8)] = Field(0.5, gt=0, lt=1)
     """Share of the search after which thresholds reach the typical initial value; trained ones are met later."""
     threshold_rate: float | None = Field(None, gt=0)
     """Adam's learning rate for the logits; None is .01, or more where the search is too short to rise 8 logits."""

@@ -9,7 +9,7 @@ silent or contradicts itself, docs/paper-notes.md says what we do and which sett
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from pydantic import Field
@@ -40,6 +40,7 @@ from sparserec.methods.exploring import (
     first_table,
     rows_of,
 )
+from sparserec.settings import Between
 from sparserec.table import DenseTable, SparseTable, Table
 
 ITEM_STARTS: tuple[dict[str, Any], ...] = (
@@ -61,7 +62,7 @@ class SparseRecSettings(FirstTableSettings, CutSettings):
     """Whether rows compete for entries when the support changes; None: only where users have rows too."""
     growth: Literal["cumulative", "instantaneous"] = "cumulative"
     """Rank inactive entries by the gradient summed since the last exploration, or by the last batch's."""
-    drop_fraction: float = Field(0.3, ge=0, lt=1)
+    drop_fraction: Annotated[float, Between(0.05, 0.6)] = Field(0.3, ge=0, lt=1)
     """Share of active entries dropped at the first exploration; falls to 0 along half a cosine."""
     candidate_ratio: float | None = Field(None, gt=0, le=1)
     """Share of rows whose inactive entries are looked at; default (1 - density) / 4, the paper's h/2."""

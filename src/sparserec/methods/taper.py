@@ -8,16 +8,17 @@ default that they are compared under.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
 from sparserec.methods.exploring import CutSettings
 from sparserec.methods.sparserec import SparseRec, SparseRecSettings
+from sparserec.settings import Between
 
 
 class TaperSettings(SparseRecSettings):
-    start_ratio: float = Field(2.0, ge=1)
+    start_ratio: Annotated[float, Between(1.0, 4.0)] = Field(2.0, ge=1)
     """Entries before the cuts, in budgets; never more than the whole table."""
 
     @model_validator(mode="before")

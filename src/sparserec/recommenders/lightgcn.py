@@ -7,13 +7,16 @@ He et al., SIGIR 2020; initial values and the regulariser as in the authors' PyT
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import Field
 
 from sparserec.recommenders.mf import MF, MFSettings
+from sparserec.settings import Between
 
 
 class LightGCNSettings(MFSettings):
-    layers: int = Field(3, ge=0, le=10)
+    layers: Annotated[int, Between(1, 4)] = Field(3, ge=0, le=10)
     """Hops of propagation."""
 
 

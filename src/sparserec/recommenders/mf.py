@@ -8,7 +8,7 @@ Rendle et al., UAI 2009.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -17,16 +17,16 @@ from sparserec.graph import Tap
 from sparserec.recommenders.base import Loss, RowBatch
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.plain_bpr import plain_bpr
-from sparserec.settings import Settings
+from sparserec.settings import Between, Settings
 from sparserec.table import InitialValues
 
 
 class MFSettings(Settings):
     loss: Literal["bpr"] = "bpr"
     """BPR is its only loss."""
-    decay: float = Field(1e-4, ge=0)
+    decay: Annotated[float, Between(1e-6, 1e-2, log=True)] = Field(1e-4, ge=0)
     """Weight of half the squared rows of a batch, divided by the batch size."""
-    init_scale: float = Field(0.1, gt=0)
+    init_scale: Annotated[float, Between(0.01, 0.3, log=True)] = Field(0.1, gt=0)
     """Standard deviation of the initial values."""
 
 

@@ -10,7 +10,7 @@ the batch and add decay/2 |Z|^2; both are divided by B here, so their ratio, whi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -22,24 +22,24 @@ from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.info_bpr import info_bpr
 from sparserec.recommenders.plain_bpr import plain_bpr
-from sparserec.settings import Settings
+from sparserec.settings import Between, Settings
 from sparserec.table import EntryDropout, InitialValues
 
 
 class MGDCFSettings(Settings):
-    layers: int = Field(4, ge=0, le=10)
+    layers: Annotated[int, Between(1, 5)] = Field(4, ge=0, le=10)
     """Hops of diffusion."""
-    restart_weight: float = Field(0.1, ge=0)
+    restart_weight: Annotated[float, Between(0.02, 0.5, log=True)] = Field(0.1, ge=0)
     """Weight of the starting vectors in every hop (the paper's alpha)."""
     hop_weight: float = Field(0.9, gt=0)
     """Weight of the neighbours in every hop (the paper's beta)."""
     self_loops: bool = False
     """Every node is its own neighbour too, as in the authors' PyTorch code; their TensorFlow code has none."""
-    entry_dropout: float = Field(0.45, ge=0, lt=1)
+    entry_dropout: Annotated[float, Between(0.0, 0.6)] = Field(0.45, ge=0, lt=1)
     """Share of table entries dropped in a training step."""
     edge_dropout: float = Field(0.0, ge=0, lt=1)
     """Share of stored edges dropped in a training step, each direction by itself."""
-    output_dropout: float = Field(0.3, ge=0, lt=1)
+    output_dropout: Annotated[float, Between(0.0, 0.6)] = Field(0.3, ge=0, lt=1)
     """Share of output entries dropped in a training step."""
     loss: Literal["info_bpr", "bpr"] = "info_bpr"
     """The authors' loss, or BPR with L2 on the layer-0 rows of the batch."""
@@ -47,7 +47,7 @@ class MGDCFSettings(Settings):
     """Negatives per edge of InfoBPR."""
     group_size: int = Field(64, ge=1)
     """Edges that share their negatives; 1 is the original: fresh ones for every edge."""
-    decay: float = Field(1e-4, ge=0)
+    decay: Annotated[float, Between(1e-6, 1e-2, log=True)] = Field(1e-4, ge=0)
     """Weight of half the squared outputs (with `loss = bpr`: of the batch's layer-0 rows), divided by the batch size.
     """
     decay_rows: Literal["all", "batch"] = "batch"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -24,7 +24,7 @@ from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.info_nce import CHUNK_BYTES, info_nce
 from sparserec.recommenders.losses import add_pair_gradients, pair_scores
 from sparserec.recommenders.plain_bpr import plain_bpr
-from sparserec.settings import Settings
+from sparserec.settings import Between, Settings
 from sparserec.table import InitialValues
 
 SMALLEST_SHARE = 1e-5
@@ -32,21 +32,21 @@ SMALLEST_SHARE = 1e-5
 
 
 class XSimGCLSettings(Settings):
-    layers: int = Field(3, ge=1, le=10)
+    layers: Annotated[int, Between(1, 4)] = Field(3, ge=1, le=10)
     """Hops of propagation; the authors' leaderboard says 3, their configuration file 2."""
-    noise: float = Field(0.1, ge=0)
+    noise: Annotated[float, Between(0.02, 0.4, log=True)] = Field(0.1, ge=0)
     """Length of the noise added to every row of every layer; the authors have .2 on Yelp2018."""
     contrast_layer: int = Field(1, ge=1)
     """Layer that the output is contrasted with."""
-    contrast_weight: float = Field(0.2, ge=0)
+    contrast_weight: Annotated[float, Between(0.02, 1.0, log=True)] = Field(0.2, ge=0)
     """Weight of the contrast in the loss."""
     contrast_among: int | None = Field(1024, ge=2)
     """Nodes that are contrasted with each other; None is all users (items) of the batch, as the authors do with
     batches of 2048. The time of the contrast grows with this number times the batch: two thirds of a step with 2048 at
     batch 32,000."""
-    temperature: float = Field(0.15, gt=0)
+    temperature: Annotated[float, Between(0.05, 0.5, log=True)] = Field(0.15, gt=0)
     """Divides the cosines of the contrast."""
-    decay: float = Field(1e-4, ge=0)
+    decay: Annotated[float, Between(1e-6, 1e-2, log=True)] = Field(1e-4, ge=0)
     """Weight of the lengths of the batch's outputs (with `loss = bpr`: half its squared layer-0 rows), over the batch
     size.
     """

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         measure_test,
         metrics_of,
         open_final,
+        open_later,
         open_run,
         read_results,
         record_users,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         recorded_users,
         write_per_user,
     )
+    from sparserec.runs.observers import EndTraining, Event, Observer, Watched, watching
     from sparserec.runs.record import VERSION, Record, environment, now
     from sparserec.runs.start_from import MAY_DIFFER, open_dense_run, open_warm_start
     from sparserec.runs.train import Input, train_run

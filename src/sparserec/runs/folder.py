@@ -17,7 +17,8 @@ from sparserec.runs.record import Record, Recorder, environment
 from sparserec.training import Arrays, RunConfig, differences, fitting, read_arrays, write_arrays
 
 CONFIG, LOCK = "config.json", "lock"
-UNSEALED = {LOCK, "checksums.json", "model.srec"}
+TRACKERS = "trackers.json"
+UNSEALED = {LOCK, "checksums.json", "model.srec", TRACKERS}
 """Files that may change after a run has ended."""
 Hashes = dict[str, str | list[str]]
 """By the name of a file; several where it may be one or the other."""
@@ -44,6 +45,8 @@ class RunFolder:
         """Checkpoints: of use to a resumed training only."""
         self.device_file = self.path / "model.srec"
         self.checksums = self.path / "checksums.json"
+        self.trackers = self.path / TRACKERS
+        """Under which name each tracker knows this run."""
 
     @property
     def begun(self) -> bool:

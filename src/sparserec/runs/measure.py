@@ -204,14 +204,14 @@ def note_test(run: Trained, found: dict[str, Evaluation]) -> None:
     run.record.test_opened = now()
 
 
-def open_later(folder: Path) -> None:
+def open_later(folder: Path, quiet: bool = False) -> None:
     """Open the test set of a finished run that kept it closed; a run that has opened it is left as it is.
 
     For the winner of a search, which only validation may choose.
     """
     run = open_run(folder)
     if run.record.test_opened is None:
-        open_test(run, PhasePeaks(), quiet=False)
+        open_test(run, PhasePeaks(), quiet)
         run.folder.write_record(run.record)
 
 

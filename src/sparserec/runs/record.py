@@ -179,11 +179,14 @@ class Recorder:
             self._event(number, line)
         write_text(self.path, "".join(f"{line}\n" for line in kept))
 
-    def __call__(self, event: dict[str, Any]) -> None:
+    def __call__(self, event: dict[str, Any]) -> dict[str, Any]:
+        """Write an event down; returns it with its time."""
+        timed = {**event, "time": round(time.time(), 1)}
         with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({**event, "time": round(time.time(), 1)}) + "\n")
+            file.write(json.dumps(timed) + "\n")
             file.flush()
             os.fsync(file.fileno())  # a checkpoint counts on it, after a power cut too
+        return timed
 
     def events(self) -> list[dict[str, Any]]:
         """All events so far; a last line cut off by a crash is left out."""

@@ -18,6 +18,7 @@ from sparserec.progress import say
 from sparserec.runs.figures import write_figures
 from sparserec.runs.folder import RunFolder, load_split, save_split
 from sparserec.runs.measure import Trained, measure_test, note_test, open_run
+from sparserec.runs.observers import Watched
 from sparserec.runs.record import VERSION, FinalRecord, Record, Recorder, environment, now
 from sparserec.table import Table, total
 from sparserec.training import (
@@ -74,13 +75,15 @@ def train_run(
     resume: bool = False,
     quiet: bool = True,
     processes: Processes = ALONE,
+    watched: Watched | None = None,
 ) -> Finished:
     """Read the data, settle what depends on its size, train, measure, and write everything into a run folder.
 
     Without a `source` the data is what the configuration names, without a `folder` one is named after it. `start`
     begins from a finished run. With `resume` a stopped run continues exactly where it was. A `final` configuration
     trains twice: once to be measured, and once on everything, into the folder `final` inside; that is returned.
-    Several `processes` each call this alike and share the work; the first one writes the folder.
+    Several `processes` each call this alike and share the work; the first one writes the folder, and tells those who
+    watched it: of the measured training, not of the one on everything.
     """
     began = time.perf_counter()
     return_large_blocks()  # before reading, so that what was read can be given back to the system
@@ -103,7 +106,7 @@ def train_run(
         finished = None
         if not run.finished:
             job = _Job(run, config, _with_stored_names(source, run), start, resume, quiet, processes)
-            job.peaks, job.began = peaks, began
+            job.peaks, job.began, job.watched = peaks, began, watched or Watched()
             del source  # the job has it, and gives it away
             finished = _train(job)
         if config.final:
@@ -127,6 +130,7 @@ class _Job:
     stops: tuple[float, ...] = ()
     peaks: PhasePeaks = field(default_factory=PhasePeaks)
     began: float = field(default_factory=time.perf_counter)
+    watched: Watched = field(default_factory=Watched)
 
     def take_source(self) -> Source:
         """The data, given away: the split is all that training needs, and as many bytes again can be given back."""
@@ -145,8 +149,9 @@ def _train(job: _Job) -> Finished:
         run.begin(prepared.settled)
         save_split(run.data, prepared.split)
         recorder.keep(_stored_events(run) if job.resume else 0)
+    processes.decide(lambda: job.watched.begin(run, recorder.events()))
     prepared_seconds = time.perf_counter() - job.began
-    emit = recorder if processes.first else _nowhere
+    emit = (lambda event: job.watched.event(recorder(event))) if processes.first else _nowhere
     loop = Loop(prepared, run.work, emit, job.start.first_training, peaks, quiet, job.stops)
     table = loop.run(job.resume)
     if processes.first:

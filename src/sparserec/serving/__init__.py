@@ -24,5 +24,6 @@ if TYPE_CHECKING:
     from sparserec.serving.packing import PackReport, pack
     from sparserec.serving.questions import QuestionError, UnknownItemError, UnknownUserError
     from sparserec.serving.side_by_side import Comparison, compare
+    from sparserec.serving.tuned import Tuned, tune
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

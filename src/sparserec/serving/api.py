@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from contextlib import ExitStack
 from os import PathLike
 from pathlib import Path
@@ -13,7 +14,7 @@ from sparserec.extras import extras_named
 from sparserec.process import wait_passively
 
 if TYPE_CHECKING:
-    from sparserec.runs import Input
+    from sparserec.runs import Input, Observer
     from sparserec.serving.file_model import FileModel
     from sparserec.serving.model import Model
 
@@ -37,6 +38,7 @@ def fit(
     metadata: Any = None,
     data_dir: Path | str | None = None,
     threads: int | None = None,
+    observers: Sequence[Observer] = (),
     quiet: bool = False,
     **settings: Any,
 ) -> Model:
@@ -56,7 +58,9 @@ def fit(
     one it lives as long as the model (`save` keeps it). `dim` is 128 and `density` .125 unless given or chosen for a
     `budget`: the bytes of the file to ship, such as "1MB", of mode "items" or "full". A run that cannot fit into memory
     is refused unless `force` is true, and a long factorisation is shortened, as `sparserec train` does. `threads` are
-    all cores, or one for a small log, unless given. `settings` are those of RunConfig, for example
+    all cores, or one for a small log, unless given. `observers` hear every event of the training: a
+    `sparserec.tracking.MLflow()` or `TensorBoard()`, or your own `sparserec.Observer`. `settings` are those of
+    RunConfig, for example
     `protocol="temporal"`, `recipe="paper"` or `recipe={"batch_size": 2000}`, or `base="lightgcn",
     base_settings={"layers": 2}`. Without a `base` it is "history", and "lightgcn" where a preset, a recipe of graph
     recommenders or mode "full" needs one with rows for users.
@@ -71,38 +75,42 @@ def fit(
     wait_passively()
     with extras_named("sparserec.fit"):
         from sparserec.planning import PlanOptions
-        from sparserec.runs import Input, train_run
+        from sparserec.runs import Input, train_run, watching
         from sparserec.serving.model import Model
         from sparserec.training import build_config
 
-    reading = _reading(settings)
-    recipe = settings.pop("recipe", {})
-    recipe = {"preset": recipe} if isinstance(recipe, str) else recipe
-    if epochs is not None and isinstance(recipe, dict):  # anything else is refused below
-        recipe = {**recipe, "epochs": epochs}
-    chosen = {"dim": dim, "density": density}
-    values = {
-        "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__,
-        **({} if base is None else {"base": base}),
-        "method": method,
-        "seed": seed,
-        "final": final,
-        "recipe": recipe,
-        **{name: value for name, value in chosen.items() if value is not None},
-        **({"read": reading} if reading else {}),
-        **settings,
-    }
+    named = {"base": base, "method": method, "seed": seed, "final": final, "dim": dim, "density": density}
+    values = asked_values("sparserec.fit", data, named, epochs, settings)
     config = build_config(values, "sparserec.fit", user_rows=mode == "full")
     options = PlanOptions.of(budget, mode, None, force, threads)
     with ExitStack() as stack:
         temporary = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
         target = Path(stack.enter_context(temporary)) / "run" if temporary is not None else Path(folder or "")
         source = Input(data, data_dir, metadata)
-        train_run(config, target, source, options, quiet=quiet)
-        if file and mode == "items":
-            _ship(target, source if thorough else None, options.budget, quiet)
+        with watching(observers) as watched:
+            train_run(config, target, source, options, quiet=quiet, watched=watched)
+            if file and mode == "items":
+                _ship(target, source if thorough else None, options.budget, quiet)
         stack.pop_all()  # from here on the folder lives as long as the model
     return Model(target, temporary)
+
+
+def asked_values(
+    where: str, data: Any, named: dict[str, Any], epochs: int | None, settings: dict[str, Any]
+) -> dict[str, Any]:
+    """What was asked for, as values of RunConfig; what was left open is left out."""
+    reading = _reading(where, settings)
+    recipe = settings.pop("recipe", {})
+    recipe = {"preset": recipe} if isinstance(recipe, str) else recipe
+    if epochs is not None and isinstance(recipe, dict):  # anything else is refused later
+        recipe = {**recipe, "epochs": epochs}
+    return {
+        "data": str(data) if isinstance(data, str | PathLike) else type(data).__name__,
+        **{name: value for name, value in named.items() if value is not None},
+        "recipe": recipe,
+        **({"read": reading} if reading else {}),
+        **settings,
+    }
 
 
 def _ship(folder: Path, source: Input | None, budget: int | None, quiet: bool) -> None:
@@ -117,7 +125,7 @@ def _ship(folder: Path, source: Input | None, budget: int | None, quiet: bool) -
     say(said(folder) or "", quiet)
 
 
-def _reading(settings: dict[str, Any]) -> dict[str, Any]:
+def _reading(where: str, settings: dict[str, Any]) -> dict[str, Any]:
     """Takes what is for the reader out of the settings: a group `read`, or its settings by their own names.
 
     Settings of a recipe are told apart from those here, where they would be unknown.
@@ -128,7 +136,7 @@ def _reading(settings: dict[str, Any]) -> dict[str, Any]:
     for name in settings:
         if (group := RunConfig.group_of(name)) is not None:
             raise SettingError(
-                f"sparserec.fit: {name} is a setting of the {group}; write {group}={{{name!r}: {settings[name]!r}}}"
+                f"{where}: {name} is a setting of the {group}; write {group}={{{name!r}: {settings[name]!r}}}"
             )
     named = [name for name in ReadOptions.model_fields if name in settings]
     return {**settings.pop("read", {}), **{name: settings.pop(name) for name in named}}

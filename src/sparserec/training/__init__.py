@@ -21,10 +21,12 @@ if TYPE_CHECKING:
         build_config,
         default_rate,
         differences,
+        flat_settings,
         merge,
         parse_assignment,
         read_toml,
         resolve_config,
+        said_values,
     )
     from sparserec.training.loop import CHECKPOINT, Loop, correlation, ranks, support_stats
     from sparserec.training.prepare import Everything, FirstTraining, Order, Prepared, Start, prepare_run

@@ -8,12 +8,12 @@ import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
 
 from sparserec.errors import SettingError
-from sparserec.settings import Settings
+from sparserec.settings import Settings, Times
 
 
 class Recipe(Settings):
@@ -25,11 +25,11 @@ class Recipe(Settings):
     """Train edges per step."""
     batches: Literal["edges", "users"] = "edges"
     """Every train edge once per epoch, or users drawn uniformly."""
-    learning_rate: float = Field(0.08, gt=0)
+    learning_rate: Annotated[float, Times(0.125, 8)] = Field(0.08, gt=0)
     """Learning rate of the first epoch. A search over trainings of tens of epochs chose it (docs/log.md)."""
-    final_learning_rate: float | None = Field(8e-4, gt=0)
+    final_learning_rate: Annotated[float | None, Times(0.1, 10)] = Field(8e-4, gt=0)
     """Reached in the last epoch; None: use rate_falls_by or rate_decay instead."""
-    rate_falls_by: float | None = Field(None, ge=1)
+    rate_falls_by: Annotated[float | None, Times(0.25, 8)] = Field(None, ge=1)
     """The last learning rate is the first divided by this, whatever that is; None: use rate_decay instead."""
     rate_fall: Literal["geometric", "linear", "cosine"] = "geometric"
     """Form of the way from the first learning rate to the last."""
@@ -208,16 +208,17 @@ class RunConfig(Settings):
 
 def differences(old: RunConfig, new: RunConfig, most: int = 4) -> str:
     """What two configurations do not agree on, as `dim 64, now 32`; the first few."""
-    before, now = _flat(old.model_dump(mode="json")), _flat(new.model_dump(mode="json"))
+    before, now = flat_settings(old.model_dump(mode="json")), flat_settings(new.model_dump(mode="json"))
     names = [name for name in {**before, **now} if before.get(name) != now.get(name)]
     shown = [f"{name} {before.get(name)}, now {now.get(name)}" for name in names[:most]]
     return "; ".join(shown) + (f"; and {len(names) - most} more" if len(names) > most else "")
 
 
-def _flat(values: dict[str, Any], above: str = "") -> dict[str, Any]:
+def flat_settings(values: dict[str, Any], above: str = "") -> dict[str, Any]:
+    """Settings of groups beside all others, as `recipe.epochs`."""
     found: dict[str, Any] = {}
     for name, value in values.items():
-        found |= _flat(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
+        found |= flat_settings(value, f"{above}{name}.") if isinstance(value, dict) else {above + name: value}
     return found
 
 
@@ -372,10 +373,18 @@ def resolve_config(
 
     `user_rows`: a file that holds rows of users is wanted.
     """
-    values = (inherited or {}) | (read_toml(file) if file else {})
+    values = said_values(file, options, assignments, inherited)
+    return build_config(values, str(file) if file else "command line", user_rows)
+
+
+def said_values(
+    file: Path | None, options: dict[str, Any], assignments: list[str], under: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """What a command was given of the settings, and nothing else."""
+    values = (under or {}) | (read_toml(file) if file else {})
     for name, value in options.items():
         if value is not None:
             assign(values, name.split("."), value)
     for text in assignments:
         assign(values, *parse_assignment(text))
-    return build_config(values, str(file) if file else "command line", user_rows)
+    return values

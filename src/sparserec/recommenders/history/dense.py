@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 import torch
@@ -18,7 +19,7 @@ from sparserec import streams
 from sparserec.compiled import compiled
 from sparserec.counter import dropout_factor, key_of
 from sparserec.graph import Adjacency
-from sparserec.settings import Settings
+from sparserec.settings import Between, Settings
 from sparserec.table import EntryDropout, Shape, Table
 
 # Settings of base `history`.
@@ -28,19 +29,19 @@ TEMPERATURE = 0.2
 
 
 class HistorySettings(Settings):
-    temperature: float | None = Field(None, gt=0)
+    temperature: Annotated[float | None, Between(0.05, 4.0, log=True)] = Field(None, gt=0)
     """Scores are divided by it, times the mean length of items' vectors, before the softmax; None: chosen on
     validation by short trainings, .2 without validation.
     """
-    item_exponent: float = Field(0.1, ge=0, le=1)
+    item_exponent: Annotated[float, Between(0.0, 0.5)] = Field(0.1, ge=0, le=1)
     """Weight of an item in a history: its number of users to minus this. The graph's normalisation would be .5."""
-    length_exponent: float | None = Field(None, ge=0, le=1)
+    length_exponent: Annotated[float | None, Between(0.0, 0.5)] = Field(None, ge=0, le=1)
     """Length of an item's vector: its number of users to this power; longer ones are recommended sooner. None: chosen
     on validation where the temperature is, else 0.
     """
-    user_exponent: float = Field(0.5, ge=0, le=1)
+    user_exponent: Annotated[float, Between(0.0, 1.0)] = Field(0.5, ge=0, le=1)
     """Weight of a user in the loss: the size of their history to this power. 0: users weigh the same, 1: pairs do."""
-    history_dropout: float = Field(0.0, ge=0, lt=1)
+    history_dropout: Annotated[float, Between(0.0, 0.5)] = Field(0.0, ge=0, lt=1)
     """Share of a history left out of the user's vector in a training step; it is still to be predicted."""
     candidate_cost: float = Field(0.5, gt=0)
     """Entries of candidates whose gradient a step takes, as a share of the active entries: candidates take turns, and
