@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_mutants_are_refused_by_name_or_answer() -> None:
     count = 2500
-    findings = fuzz(seed=1, count=count, sample=100)
+    findings = fuzz(seed=2, count=count, sample=100)
     assert findings.problems == []
     assert findings.resealed >= 0.9 * count
     assert findings.answered >= 0.05 * count
