@@ -224,7 +224,7 @@ def test_a_search_tries_rates_finishes_the_best_and_opens_one_test_set(
     )
     assert full["name"] == best["name"].removesuffix("-short") and full["epochs"][0]["epochs"] == 2
     assert all(row["test"] == {} and row["test_opened"] is None for row in [*shorts, full])
-    assert opened["name"] == "small" and opened["test_opened"] is not None
+    assert opened["name"] == "small=0.04" and opened["test_opened"] is not None
     assert opened["config"] == full["config"] and opened["test"]["float"]["ndcg@20"] > 0
     assert (queue_file.parent / "runs" / full["name"] / "per_user.npz").exists()
-    assert not (queue_file.parent / "runs" / "small").exists(), "nothing was trained for it"
+    assert not (queue_file.parent / "runs" / "small=0.04").exists(), "nothing was trained for it"

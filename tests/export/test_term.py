@@ -47,10 +47,10 @@ def tables(run: Trained, vectors: Vectors, encoding: Encoding) -> EncodedVectors
 def test_the_term_of_a_file_is_what_was_measured(fashion: Trained, tmp_path: Path) -> None:
     """The reader's answers are those that the metrics in its card were made of; without the option nothing changes."""
     path = tmp_path / "model.srec"
-    plain = export_run(fashion, path, ExportOptions(encoding=GAPS, term=False))
+    plain = export_run(fashion, path, ExportOptions(encoding=GAPS))
     before = path.read_bytes()
     assert device.loads(before).terms is None and plain.term == 0.0
-    found = export_run(fashion, path, ExportOptions(encoding=GAPS))
+    found = export_run(fashion, path, ExportOptions(encoding=GAPS, term=True))
     model = device.load(path)
     assert found.term > 0 and model.terms is not None
     assert found.quality["file"]["folded"]["ndcg@20"] > 1.1 * plain.quality["file"]["folded"]["ndcg@20"]
@@ -68,7 +68,9 @@ def test_a_budget_has_room_for_it_or_goes_without(
     monkeypatch.setattr(choose, "possible_encodings", lambda *_: [Encoding(2, 8, "shared", "gaps")])
 
     def export(budget: int) -> float:
-        return export_run(fashion, tmp_path / "model.srec", ExportOptions(budget=budget, learn=False)).term
+        return export_run(
+            fashion, tmp_path / "model.srec", ExportOptions(budget=budget, learn=False, term=True)
+        ).term
 
     with pytest.raises(choose.NothingFitsError) as refused:
         export(100)
@@ -92,13 +94,12 @@ def test_terms_are_chosen_only_where_they_are_surely_better(fashion: Trained) ->
     assert choose_term(vectors, made, flat, truth) is None
 
 
-def test_rare_items_may_be_preferred_too(fashion: Trained) -> None:
-    """Where what people do next is what few did before."""
+def test_rare_items_are_never_preferred(fashion: Trained) -> None:
+    """Even where what people do next is what few did before: a file would tell of those few."""
     vectors = fashion.recommender.vectors(fashion.graph, fashion.table)
     split, counts = fashion.split, fashion.split.train.item_counts()
     rare = split.valid.select(counts[split.valid.items] < np.median(counts))
-    term = choose_term(vectors, tables(fashion, vectors, GAPS), split, rare)
-    assert term is not None and term.weight < 0
+    assert choose_term(vectors, tables(fashion, vectors, GAPS), split, rare) is None
 
 
 def test_lists_have_terms_too(fashion: Trained) -> None:

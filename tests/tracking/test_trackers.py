@@ -48,7 +48,7 @@ def uri(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory, uri: str) -> RunFolder:
+def run(tmp_path_factory: pytest.TempPathFactory, uri: str, drawing: None) -> RunFolder:
     """Tracked, ended in the middle, resumed with fresh trackers to its end."""
     run = RunFolder(tmp_path_factory.mktemp("runs") / "stopped")
     with pytest.raises(EndTraining):

@@ -56,10 +56,8 @@ def export(
     ] = 3,
     term: Annotated[
         bool,
-        typer.Option(
-            "--term/--no-term", help="Prefer popular or rare items, as much as does best on validation."
-        ),
-    ] = True,
+        typer.Option("--term", help="Prefer popular items too, as much as does best on validation."),
+    ] = False,
     titles: Annotated[
         bool, typer.Option("--titles/--no-titles", help="Whether titles and tags go into the file.")
     ] = True,

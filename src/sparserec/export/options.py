@@ -37,10 +37,9 @@ class ExportOptions:
     """Of files that hold lists of items: an entry of a co-occurrence list stands only where so many people have both
     items, and items with fewer users are in no list of any kind.
     """
-    term: bool = True
-    """Whether popular items, or rare ones, may be preferred beside what a history says, as much as does best on
-    validation.
-    """
+    term: bool = False
+    """Try whether preferring popular items is better on validation. Not by itself: files of base history gain nothing,
+    and a popular and similar item is more likely one that the few users of a rare item have (docs/log.md)."""
     titles: bool = True
     """Whether titles and tags go into the file."""
     include_everyones_history: bool = False

@@ -1,7 +1,8 @@
-"""Whether popular items are preferred beside what a history says, or rare ones, and how much: chosen on validation.
+"""Whether popular items are preferred beside what a history says, and how much: chosen on validation.
 
 Base history learns how much popularity counts, and its files want no term. Rows of a graph recommender that were cut
-say less of popular items than whole ones, and those say too much where they stand in for the fold-in table.
+say less of popular items than whole ones. Rare items are never preferred: a file that lists them first tells of the few
+who have them (tests/export/test_private.py), even where validation would like it.
 """
 
 from __future__ import annotations
@@ -34,15 +35,12 @@ def choose_term(
 
     plain = quality(None)
     best, chosen = plain, None
-    for sign in (1, -1):
-        last = plain
-        for share in SHARES:
-            term = ItemTerm(sign * share * unit)
-            found = quality(term)
-            if found.mean() <= last.mean():
-                break  # more of it was never better either
-            last = found
-            best, chosen = (found, term) if found.mean() > best.mean() else (best, chosen)
+    for share in SHARES:
+        term = ItemTerm(share * unit)
+        found = quality(term)
+        if found.mean() <= best.mean():
+            break  # more of it was never better either
+        best, chosen = found, term
     return chosen if chosen is not None and paired(best, plain).low > 0 else None
 
 

@@ -20,7 +20,7 @@ from sparserec.tuning.study import Study
 
 
 @pytest.fixture(scope="module")
-def searched(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+def searched(tmp_path_factory: pytest.TempPathFactory, drawing: None) -> Outcome:
     return search(tmp_path_factory.mktemp("searched") / "search")
 
 
