@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from sparserec.runs import Observer
     from sparserec.serving import FileModel, Model, Recommendations, compare, fit, load, pack, tune
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 SENTENCE = (
     "Train a recommender on your log and ship it as one file of about a megabyte: sparse item vectors that a phone or "
     "a browser answers from, with no server."

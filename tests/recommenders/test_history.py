@@ -17,7 +17,8 @@ from sparserec.graph import Adjacency, build_histories
 from sparserec.recommenders.history import History, HistorySettings
 from sparserec.recommenders.history import base as temperature_module
 from sparserec.recommenders.history.base import HistoryStepper
-from sparserec.recommenders.history.dense import Histories, dense_gradient, plain_gradient
+from sparserec.recommenders.history.batch import Histories
+from sparserec.recommenders.history.dense import dense_gradient, plain_gradient
 from sparserec.recommenders.history.kernels import fast_exp
 from sparserec.recommenders.history.sparse import SparseHistory
 from sparserec.streams import HISTORY_DROPOUT as DROPOUT

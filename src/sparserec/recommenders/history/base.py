@@ -25,15 +25,8 @@ from sparserec.graph import Adjacency
 from sparserec.progress import progress, say
 from sparserec.recommenders.base import Decide, MoreSteps, Recommender, Steps, StepSizes, Tried
 from sparserec.recommenders.fold_in import scaled_rows, user_history
-from sparserec.recommenders.history.dense import (
-    ITEMS_AT_ONCE,
-    TEMPERATURE,
-    Histories,
-    HistoryBatch,
-    HistorySettings,
-    dense_gradient,
-    plain_gradient,
-)
+from sparserec.recommenders.history.batch import TEMPERATURE, Histories, HistoryBatch, HistorySettings
+from sparserec.recommenders.history.dense import ITEMS_AT_ONCE, dense_gradient, plain_gradient
 from sparserec.recommenders.history.sparse import SparseHistory
 from sparserec.recommenders.item_base import ItemBase
 from sparserec.table import CHUNKS, DenseTable, Ledger, Shape, SparseTable, Table, Update

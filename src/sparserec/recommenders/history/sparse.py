@@ -17,7 +17,8 @@ import torch
 from numba import prange
 
 from sparserec.compiled import compiled
-from sparserec.recommenders.history.dense import HistoryBatch, top_scores
+from sparserec.recommenders.history.batch import HistoryBatch
+from sparserec.recommenders.history.dense import top_scores
 from sparserec.recommenders.history.kernels import entry_gradients, row_scales, softmax_sums
 from sparserec.table import Shape, SparseTable
 
