@@ -122,7 +122,8 @@ def test_a_module_of_nobody_keeps_its_own_error() -> None:
 def test_the_extras_are_those_of_the_package() -> None:
     """What pyproject.toml lists under an extra is what a missing import of it names."""
     distributions = {
-        name: {one.lower() for one in owners} for name, owners in packages_distributions().items()
+        name: {one.lower().replace("_", "-") for one in owners}
+        for name, owners in packages_distributions().items()
     }
     for extra, imported in EXTRAS.items():
         listed = {
