@@ -6,12 +6,11 @@ Only the winner of a search has its test set opened, and is recorded, under the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from reproduction.grid import read_grid, settings_of, stored_rate, variant_of
-from reproduction.recorded import Found, identity
+from reproduction.recorded import WINNER, Found, identity
 from sparserec.errors import SettingError
 from sparserec.experiments import QueuedRun, QueueFile, Search, unfold, validation_scores
 from sparserec.training import RunConfig, build_config, merge
@@ -21,8 +20,6 @@ RATES = (0.03, 0.06, 0.12, 0.24)
 SHORT_EPOCHS, FINISH = 3, 2
 """Two are trained in full: in three epochs larger rates look better than they are in ten (docs/log.md)."""
 DATA, DENSITY, SEED = "gowalla", 0.125, 0
-WINNER = re.compile(r"search-.+=")
-"""Names of rows that a whole search ended in."""
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -32,6 +33,8 @@ NEVER_EXPLORE = ("dense", "small_dense", "static", "magnitude", "lottery", "pep"
 EXPLORING = ("explorations", "explore_every")
 CHOSEN = {"temperature": "temperatures", "length_exponent": "lengths"}
 """Settings of a base that validation may choose, and where a record says what was tried."""
+WINNER = re.compile(r"search-.+=")
+"""Names of rows that a whole search ended in."""
 FEWEST_EXPLORATIONS = 10
 """With fewer a training is not called SparseRec: its support is hardly anything but the first one."""
 
@@ -140,7 +143,7 @@ def config_of_row(row: dict[str, Any]) -> RunConfig:
 
 def read_recorded(results: Path, runs: Path) -> dict[str, Found]:
     """Rows with an opened test set of all result files of a folder, by identity; of equal ones the first that counted
-    its explorations, else the first: the oldest rows did not count them.
+    its explorations (the oldest rows did not), of these the first that a search ended in, which has a rate to tell.
 
     Run folders are where queue files put them: in a folder of `runs` named after the result file.
     """
@@ -150,19 +153,18 @@ def read_recorded(results: Path, runs: Path) -> dict[str, Found]:
             key = identity_of_row(row)
             if key is None:
                 continue
-            if key not in found or (not _counted(found[key].row) and _counted(row)):
+            if key not in found or _worth(row) > _worth(found[key].row):
                 found[key] = Found(row, file, _folder(runs / file.stem, row))
     return found
 
 
-def _counted(row: dict[str, Any]) -> bool:
-    return row.get("explorations") is not None
+def _worth(row: dict[str, Any]) -> tuple[bool, bool]:
+    return row.get("explorations") is not None, WINNER.match(row["name"]) is not None
 
 
 def _folder(runs: Path, row: dict[str, Any]) -> Path | None:
     """The run folder of a row; the winner of a search is in that of its rate."""
-    rate = row["config"]["recipe"]["learning_rate"]
-    names = (row["name"], f"{row['name']}@{rate:g}")
+    names = (row["name"], row["name"].replace("=", "@"))
     return next((runs / name for name in names if (runs / name).is_dir()), None)
 
 

@@ -267,6 +267,22 @@ def test_a_recorded_search_gives_the_rate(tmp_path: Path) -> None:
     assert Rates([]).of("lightgcn", "uniform").rate == Rates([]).of("lightgcn", "sparserec").rate
 
 
+def test_the_row_of_a_search_stands_before_an_equal_one_of_another_name(tmp_path: Path) -> None:
+    """Else a rate that was searched would be unknown wherever somebody had trained it before."""
+    config = search_config("mf", "small_dense")
+    assert config is not None
+    for file, name in (("a", "trained-before"), ("b", "search-mf-small_dense-0a1b2c=0.12")):
+        write_row(tmp_path / f"{file}.jsonl", row_of(config, 0.06, name=name))
+    (tmp_path / "runs" / "b" / "search-mf-small_dense-0a1b2c@0.12").mkdir(parents=True)
+    (found,) = read_recorded(tmp_path, tmp_path / "runs").values()
+    assert found.name.startswith("search-") and found.folder is not None
+    assert Rates([found]).of("mf", "small_dense").rate == config.recipe.learning_rate
+
+
+def write_row(path: Path, row: dict[str, Any]) -> None:
+    path.write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+
 def test_a_cell_without_a_rate_waits_for_its_search(tmp_path: Path) -> None:
     """The queue gets the short trainings first; with their scores, the best two in full; never the cell itself."""
     place = Place(tmp_path)
