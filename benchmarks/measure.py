@@ -80,12 +80,15 @@ def batches(pairs: Pairs, size: int, count: int, seed: int = 0) -> Iterator[Batc
 
 
 def origin() -> dict[str, Any]:
-    """Where a line of results comes from: the command as it was given, commit, versions, threads and the time."""
+    """Where a line of results comes from: the command as it was given but for the folders of this machine, commit,
+    versions, threads and the time.
+    """
     from sparserec.runs import environment, now
 
     count = int(os.environ.get("WORLD_SIZE", "1"))
     started = ["python"] if count == 1 else ["torchrun", "--nproc-per-node", str(count)]
-    command = shlex.join([*started, f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
+    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    command = shlex.join([*started, f"benchmarks/{Path(sys.argv[0]).name}", *words])
     return {"command": command, "environment": environment(), "time": now()}
 
 
