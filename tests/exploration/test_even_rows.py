@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sparserec.exploration import LargestScores
 from sparserec.exploration.even_rows import (
-    deal_entries,
+    allocate_entries,
     even_support,
     exchange_in_rows,
     rotated_table,
@@ -28,7 +28,7 @@ def test_dealing_is_exact_and_frequent_rows_get_no_less(
     counts: list[int], dim: int, exponent: float, density: float
 ) -> None:
     target = max(1, round(density * len(counts) * dim))
-    sizes = deal_entries(np.array(counts), target, dim, exponent)
+    sizes = allocate_entries(np.array(counts), target, dim, exponent)
     assert sizes.sum() == target
     assert sizes.max() <= dim and sizes.min() >= (1 if target >= len(counts) else 0)
     order = np.argsort(counts, kind="stable")
@@ -36,14 +36,14 @@ def test_dealing_is_exact_and_frequent_rows_get_no_less(
 
 
 def test_dealing_by_hand() -> None:
-    assert deal_entries(np.array([1, 4, 9]), 6, 8).tolist() == [2, 2, 2]
-    assert deal_entries(np.array([1, 4, 9]), 7, 8).tolist() == [
+    assert allocate_entries(np.array([1, 4, 9]), 6, 8).tolist() == [2, 2, 2]
+    assert allocate_entries(np.array([1, 4, 9]), 7, 8).tolist() == [
         2,
         2,
         3,
     ]  # what is left goes to the most frequent
-    assert deal_entries(np.array([1, 4, 9]), 12, 8, 0.5).tolist() == [2, 4, 6]
-    assert deal_entries(np.array([1, 4, 9]), 12, 5, 0.5).tolist() == [2, 5, 5]
+    assert allocate_entries(np.array([1, 4, 9]), 12, 8, 0.5).tolist() == [2, 4, 6]
+    assert allocate_entries(np.array([1, 4, 9]), 12, 5, 0.5).tolist() == [2, 5, 5]
 
 
 def test_every_row_takes_its_largest_given_entries_and_fills_up_at_random() -> None:

@@ -15,7 +15,7 @@ from method_toy import CHANCE, LISTED, train_toy
 from sparserec.encodings import evaluate_test
 from sparserec.errors import SettingError
 from sparserec.evaluation import Evaluation
-from sparserec.exploration import deal_entries
+from sparserec.exploration import allocate_entries
 from sparserec.methods import METHODS, make_method
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs.measure import measure_test, metrics_of, open_run
@@ -122,7 +122,7 @@ def test_first_supports_hold_the_budget(
         assert set(finished.table.row_sizes()) == {6}, "rows stay even while they explore"
     elif base == "history":
         counts = finished.prepared.split.train.item_counts()
-        sizes = deal_entries(counts, finished.record["parameters"], shape.dim, inner["row_exponent"])
+        sizes = allocate_entries(counts, finished.record["parameters"], shape.dim, inner["row_exponent"])
         assert finished.table.row_sizes().tolist() == sizes.tolist(), "dealt by frequency, also after cuts"
 
 

@@ -18,8 +18,8 @@ from sparserec.exploration import (
     uniform_support,
 )
 from sparserec.methods import Phase, StepInfo, Validation, make_method
-from sparserec.methods.exploring import CutSettings, cut_to, tapered
 from sparserec.methods.magnitude import pruned
+from sparserec.methods.sparserec import SparseRecSettings, cut_to, tapered
 from sparserec.table import DenseTable, InitialValues, MaskedTable, Shape, SparseTable
 
 EIGHT = Shape(1, 1, 4, 4)
@@ -192,5 +192,5 @@ def test_cuts_leave_a_training_after_them(epochs: int, left: dict[int, int]) -> 
     phase, per_epoch = Phase("train", epochs), 10 // epochs
     for step, wanted in left.items():
         now = StepInfo(phase, step, 1, per_epoch, 0.01)
-        assert CutSettings(start_ratio=2.0).wanted(table, 0.25, now) == wanted
-        assert CutSettings().wanted(table, 0.25, now) == 4, "begun with the budget, nothing is cut"
+        assert SparseRecSettings(start_ratio=2.0).wanted(table, 0.25, now) == wanted
+        assert SparseRecSettings().wanted(table, 0.25, now) == 4, "begun with the budget, nothing is cut"

@@ -15,7 +15,7 @@ from sparserec.errors import SettingError
 from sparserec.exploration import RandomGrowth
 from sparserec.methods import METHODS, make_method
 from sparserec.methods.base import Context, Phase, StepInfo
-from sparserec.methods.exploring import Exploring, RuleSettings, uniform_table
+from sparserec.methods.exploring import Exploring, RuleSettings
 from sparserec.table import Shape, SparseTable, Table, Update
 
 EXPLORERS = ["sparserec", "taper", "rigl", "set", "gse", "dsl"]
@@ -27,22 +27,18 @@ def test_every_method_that_explores_is_of_one_class() -> None:
     )
 
 
-class ByGradientSettings(RuleSettings):
-    pass
-
-
 class ByGradient(Exploring):
     """Drops where value times gradient is smallest, as pruning by sensitivity does; grows at random."""
 
     name = "by-gradient"
-    settings_kind = ByGradientSettings
     seen: ClassVar[list[np.ndarray]] = []
 
-    def __init__(self, settings: ByGradientSettings) -> None:
+    def __init__(self, settings: RuleSettings) -> None:
         self.settings, self.rule = settings, settings.rule(keep_value=False)
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        table = uniform_table(context)
+        table = super().start(context, phase, previous)
+        assert isinstance(table, SparseTable)
         table.keep_gradient()
         return table
 

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from method_toy import small_context
 
+from sparserec.exploration import LargestOfSample, sample_inactive
 from sparserec.methods import Phase, StepInfo, make_method
-from sparserec.methods.gse import LargestOfSample, draw_inactive_entries
 from sparserec.table import Shape, SparseTable
 from sparserec.table.base import Update
 
@@ -55,7 +55,7 @@ def test_a_sample_is_inactive_and_follows_the_weights() -> None:
     weights = np.where(np.arange(50) < 10, 10.0, 1.0)
     counts = np.zeros(50)
     for seed in range(200):
-        sample = draw_inactive_entries(table, weights, 40, np.random.default_rng(seed))
+        sample = sample_inactive(table, weights, 40, np.random.default_rng(seed))
         for index, drawn in enumerate(sample):
             assert (np.diff(drawn) > 0).all() and not np.isin(drawn, support[index]).any()
             np.add.at(counts, drawn // 4, 1)

@@ -19,7 +19,7 @@ from sparserec.methods import METHODS, Context, Phase, PhaseResult, Validation, 
 from sparserec.methods.agents import Agent, Transitions, walk
 from sparserec.methods.bet import BET, BETSettings, Predictor, draw_sizes, ever_best, torch_frequencies
 from sparserec.methods.ciess import CIESS, CIESSSettings, row_quality
-from sparserec.methods.row_sizes import deal_out, fitted, user_quality
+from sparserec.methods.row_sizes import allocate, fitted, user_quality
 from sparserec.process import StopRequested
 from sparserec.runs.train import Finished, train_run
 from sparserec.table import DenseTable, InitialValues, PrefixTable, Shape
@@ -44,13 +44,13 @@ def test_a_prefix_is_one_size_and_no_indices() -> None:
 def test_what_is_left_is_dealt_out_by_hand() -> None:
     order = np.array([2, 0, 3, 1])  # the most frequent row first
     sizes = np.array([3, 1, 4, 2])
-    assert deal_out(sizes, 10, 4, order).tolist() == [3, 1, 4, 2], "nothing to do"
+    assert allocate(sizes, 10, 4, order).tolist() == [3, 1, 4, 2], "nothing to do"
     # Row 2 is full: one more each for rows 0, 3 and 1, then rows 3 and 1 again.
-    assert deal_out(sizes, 13, 4, order).tolist() == [4, 2, 4, 3]
-    assert deal_out(sizes, 15, 4, order).tolist() == [4, 3, 4, 4]
+    assert allocate(sizes, 13, 4, order).tolist() == [4, 2, 4, 3]
+    assert allocate(sizes, 15, 4, order).tolist() == [4, 3, 4, 4]
     # One less from the rarest that has more than one: row 1 has one, so rows 3, 0, 2, then 0 and 2 again.
-    assert deal_out(sizes, 7, 4, order).tolist() == [2, 1, 3, 1]
-    assert deal_out(sizes, 5, 4, order).tolist() == [1, 1, 2, 1]
+    assert allocate(sizes, 7, 4, order).tolist() == [2, 1, 3, 1]
+    assert allocate(sizes, 5, 4, order).tolist() == [1, 1, 2, 1]
 
 
 @given(st.integers(1, 40), st.integers(0, 2**32 - 1), st.floats(0.0, 1.0))
@@ -108,10 +108,10 @@ def test_who_was_ever_among_the_best() -> None:
     assert ever_best([0.1, 0.1, 0.1], 1) == {0}
     method = BET(BETSettings(probes=6, retrained=2))
     method.scores = [0.1, 0.5, 0.3, 0.2, 0.9, 0.4]
-    assert method.best_actions() == [4, 1]
+    assert method.best(small_context(EIGHT, 0.5)) == [4, 1]
     every = BET(BETSettings(probes=6, retrained=None, population=2))
     every.scores = method.scores
-    assert every.best_actions() == [4, 1, 2, 0]
+    assert every.best(small_context(EIGHT, 0.5)) == [4, 1, 2, 0]
 
 
 def test_how_bet_chooses(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +209,7 @@ def test_ciess_keeps_the_best_within_the_budget() -> None:
     method = CIESS(CIESSSettings(episodes=1, episode_steps=5, retrained=4))
     method.sizes = [np.full(4, size) for size in (4, 3, 8, 6)]  # the budget is 16
     method.scores = [0.2, 0.3, 0.9, 0.8]
-    assert method.best_probes(context) == [1, 0, 3, 2], (
+    assert method.best(context) == [1, 0, 3, 2], (
         "within the budget by score, then the smallest, then none yet"
     )
     method.peak = np.ones(4, np.float32)

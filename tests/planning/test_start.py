@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "methods"))
 from method_toy import train_toy
 
-from sparserec.exploration import deal_entries
+from sparserec.exploration import allocate_entries
 from sparserec.planning import Machine, Settled, Sizes, estimate_run, settle_config
 from sparserec.training import RunConfig, build_config
 
@@ -71,7 +71,7 @@ def test_the_start_is_in_the_record(tmp_path: Path) -> None:
     assert finished.record["method_settings"]["start_ratio"] == 2.0
     assert [phase["name"] for phase in finished.record["epochs"]] == ["rotate", "train"]
     counts, sizes = finished.prepared.split.train.item_counts(), finished.table.row_sizes()
-    assert sizes.tolist() == deal_entries(counts, 6 * len(sizes), 24, 0.3).tolist(), (
+    assert sizes.tolist() == allocate_entries(counts, 6 * len(sizes), 24, 0.3).tolist(), (
         "cut to the budget, as dealt"
     )
 

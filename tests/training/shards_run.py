@@ -14,8 +14,8 @@ from typing import Any
 from sparserec.data import Source, read_source, resolve
 from sparserec.distributed import Processes, started_processes
 from sparserec.methods import Phase, StepInfo
-from sparserec.methods.exploring import cut_to
 from sparserec.methods.magnitude import pruned
+from sparserec.methods.sparserec import cut_to
 from sparserec.process import use_threads
 from sparserec.table import DenseTable, SparseTable
 from sparserec.training import RunConfig, prepare_run, save_table

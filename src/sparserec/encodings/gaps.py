@@ -23,7 +23,7 @@ from sparserec.device import (
 )
 from sparserec.encodings.base import EncodedVectors, Encoding, VectorKind, cut, keeps
 from sparserec.encodings.material import Learnt, Material
-from sparserec.exploration import deal_entries
+from sparserec.exploration import allocate_entries
 from sparserec.progress import Progress
 from sparserec.recommenders import MoreSteps, Vectors
 from sparserec.table import Shape, SparseTable, Update
@@ -67,7 +67,7 @@ def dealt(vectors: np.ndarray, keep: int, users: np.ndarray) -> np.ndarray:
     most = min(int(np.count_nonzero(vectors, axis=1).max(initial=0)), MOST_DEALT)
     if keep >= most:
         return cut(vectors, keep)
-    return keep_largest(vectors, deal_entries(users, keep * len(vectors), most, DEALT_EXPONENT))
+    return keep_largest(vectors, allocate_entries(users, keep * len(vectors), most, DEALT_EXPONENT))
 
 
 def has_unit_rows(table: np.ndarray) -> bool:

@@ -3,14 +3,16 @@
 from sparserec.exploration.candidates import (
     CountScale,
     Growth,
+    LargestOfSample,
     LargestScores,
     RandomGrowth,
     cosine_drop_fraction,
     draw_candidates,
     explores_after,
     interval_of,
+    sample_inactive,
 )
-from sparserec.exploration.even_rows import deal_entries, even_support, exchange_in_rows, rotated_table
+from sparserec.exploration.even_rows import allocate_entries, even_support, exchange_in_rows, rotated_table
 from sparserec.exploration.init import (
     active_target,
     nmf_support,
@@ -43,15 +45,16 @@ __all__ = [
     "Exploration",
     "Factors",
     "Growth",
+    "LargestOfSample",
     "LargestScores",
     "NmfInfo",
     "RandomGrowth",
     "Scope",
     "StoredFactors",
     "active_target",
+    "allocate_entries",
     "cached_path",
     "cosine_drop_fraction",
-    "deal_entries",
     "draw_candidates",
     "even_support",
     "exchange_in_rows",
@@ -72,6 +75,7 @@ __all__ = [
     "prune_and_regrow",
     "prune_and_regrow_masked",
     "rotated_table",
+    "sample_inactive",
     "split_quota",
     "uniform_support",
 ]

@@ -14,7 +14,7 @@ from numba import prange
 
 from sparserec.compiled import compiled
 from sparserec.exploration.one_shot import draw_inactive
-from sparserec.exploration.select import take_largest
+from sparserec.exploration.select import mark_largest, take_largest
 from sparserec.table import Shape, SparseTable
 
 CountScale = Literal["raw", "log", "minmax"]
@@ -161,6 +161,62 @@ class RandomGrowth:
 
     def release(self) -> None:
         self.active = []
+
+
+def sample_inactive(
+    table: SparseTable, weights: np.ndarray, draws: int, rng: np.random.Generator
+) -> list[np.ndarray]:
+    """Distinct inactive entries of `draws`, rows by weight and columns uniformly; ascending positions per block."""
+    held, widths = table.shape.held, np.array([width for _, width in table.shape.all_blocks])
+    ends = np.cumsum(weights) / weights.sum()
+    sample = []
+    for index, count in enumerate(rng.multinomial(draws, widths / widths.sum())):
+        rows = np.searchsorted(ends, rng.random(count), side="right").astype(np.int32)
+        columns = rng.integers(0, widths[index], count, dtype=np.int32)
+        if index in held:
+            drawn = np.unique(rows * np.int32(widths[index]) + columns)
+            active = table.positions[table.block(index - held.start)]
+            sample.append(np.setdiff1d(drawn, active, assume_unique=True))
+    return sample
+
+
+class LargestOfSample:
+    """The watched entries with the largest gradients; ties by (block, row, column)."""
+
+    def __init__(self, table: SparseTable) -> None:
+        """The sample is spent: the table watches nothing after."""
+        held = table.watched
+        assert held is not None, "nothing was sampled"
+        table.watch(None)
+        self.processes = table.shape.processes
+        self.sampled = int(self.processes.total(len(held.positions)))
+        cuts = held.bounds[1:-1]
+        self.positions, self.gradient = np.split(held.positions, cuts), np.split(np.abs(held.gradient), cuts)
+        self.widths = [width for _, width in table.shape.blocks]
+
+    @property
+    def recorded(self) -> dict[str, int]:
+        return {"sampled": self.sampled}
+
+    def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
+        edge = table.shape.n_users
+        here = sum(int(np.searchsorted(one, edge * width)) for one, width in zip(self.positions, self.widths))
+        users = int(self.processes.total(here))
+        return users, self.sampled - users
+
+    def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
+        inside = [
+            slice(*np.searchsorted(one, [rows[0] * width, rows[1] * width]))
+            for one, width in zip(self.positions, self.widths)
+        ]
+        scores = np.concatenate([one[part] for one, part in zip(self.gradient, inside)])
+        chosen = mark_largest(scores, count, self.processes)
+        cuts = np.cumsum([part.stop - part.start for part in inside])[:-1]
+        marks = np.split(chosen, cuts)
+        return [one[part][mark] for one, part, mark in zip(self.positions, inside, marks)]
+
+    def release(self) -> None:
+        self.positions = self.gradient = []
 
 
 @compiled(parallel=True)

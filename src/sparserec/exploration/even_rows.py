@@ -21,7 +21,7 @@ from sparserec.table import DenseTable, Shape, SparseTable
 ROWS_AT_ONCE = 1024
 
 
-def deal_entries(counts: np.ndarray, target: int, dim: int, exponent: float = 0.0) -> np.ndarray:
+def allocate_entries(counts: np.ndarray, target: int, dim: int, exponent: float = 0.0) -> np.ndarray:
     """Entries of each row, `target` in all: in proportion to counts^exponent, at least 1 where it can be, at most
     `dim`.
 

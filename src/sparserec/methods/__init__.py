@@ -23,16 +23,15 @@ from sparserec.methods.ciess import CIESS
 from sparserec.methods.dense import Dense
 from sparserec.methods.dhe import DHE
 from sparserec.methods.dsl import DSL
-from sparserec.methods.evolution import SET
 from sparserec.methods.gse import GSE
 from sparserec.methods.lottery import Lottery
 from sparserec.methods.magnitude import Magnitude
 from sparserec.methods.pep import PEP
 from sparserec.methods.rigl import RigL
+from sparserec.methods.set_method import SET
 from sparserec.methods.small_dense import SmallDense
-from sparserec.methods.sparserec import SparseRec
+from sparserec.methods.sparserec import SparseRec, Taper
 from sparserec.methods.static import Static
-from sparserec.methods.taper import Taper
 from sparserec.settings import find_kind, missing_members
 
 # Settings of methods as published, where our defaults are others. Plain data.

@@ -198,11 +198,8 @@ class Method(Protocol):
         """Take back what `state` gave."""
 
 
-# The lifecycle of methods that need no more than a part of it.
-
-
 class MethodDefaults:
-    """Nothing happens after a step or a phase, nothing of its own to store."""
+    """One validated training of the recipe's length; nothing happens after a step, nothing of its own to store."""
 
     name: str
     settings: Any
@@ -224,6 +221,17 @@ class MethodDefaults:
     shardable = False
     shardable_by_rows = False
 
+    def __init__(self, settings: Any) -> None:
+        self.settings = settings
+
+    def phases(self, context: Context) -> list[Phase]:
+        """All trainings, where they do not depend on what comes of them."""
+        return [Phase("train", context.epochs)]
+
+    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        phases = self.phases(context)
+        return phases[len(done)] if len(done) < len(phases) else None
+
     def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
         return False
 
@@ -237,8 +245,4 @@ class MethodDefaults:
         pass
 
 
-class OneTraining(MethodDefaults):
-    """One validated phase of the recipe's length."""
-
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        return None if done else Phase("train", context.epochs)
+OneTraining = MethodDefaults  # as methods of other packages may know it

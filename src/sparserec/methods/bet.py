@@ -8,7 +8,7 @@ anew.
 
 As in the released code: distributions, network, how actions are chosen, learning rates of probe and network. Ours
 differs where the code does not do what the paper says (its probes give sizes to the wrong rows, items are seen by their
-number instead of frequency, means are taken twice) and: the budget is dealt out to the last number; the length of a
+number instead of frequency, means are taken twice) and: the budget is allocated to the last number; the length of a
 probe is a share of the recipe; of all actions that ever were among the best, the best few are retrained (`retrained`;
 preset `published`: all of them); the best of these is chosen by the run's validation metric.
 """
@@ -22,9 +22,9 @@ from scipy.special import ndtr, ndtri
 from torch import nn
 
 from sparserec import streams
-from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
+from sparserec.methods.base import Context, Phase
 from sparserec.methods.networks import adam, layers, restore, stored
-from sparserec.methods.row_sizes import deal_out, judged, size_budget
+from sparserec.methods.row_sizes import SizeSearch, allocate, judged, size_budget
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, PrefixTable, Table
 
@@ -49,45 +49,23 @@ class BETSettings(Settings):
     """Actions trained from scratch at the end, the best probes first; None: all that ever were in the population."""
 
 
-class BET(MethodDefaults):
+class BET(SizeSearch):
     name = "bet"
     settings_kind = BETSettings
     idea = "a size for every row, searched for with probes and a predictor"
     paper = "WSDM 2024"
-    memory = "dense"
     trainings = 5
-    begins_dense = True
-    sparse_state = False  # the pretrained table is dense
 
     def __init__(self, settings: BETSettings) -> None:
-        self.settings = settings
+        super().__init__(settings)
+        self.probe_rate = settings.probe_rate
         self.sizes: list[np.ndarray] = []  # of every probe
         self.scores: list[float] = []  # of every probe, in scores of the dense table
         self.dense_score = float("nan")
         self._predictor: Predictor | None = None
         self._stored: dict[str, np.ndarray] = {}
 
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        settings, number = self.settings, len(done) - 1
-        if not done:
-            return Phase("dense", context.epochs, kept=True)
-        if number < settings.probes:
-            steps = max(1, round(settings.probe_share * context.epochs * context.steps_per_epoch))
-            epochs, rate = -(-steps // context.steps_per_epoch), settings.probe_rate
-            return Phase(
-                f"probe {number}", epochs, False, learning_rate=rate, starts_from=0, kind="probe", steps=steps
-            )
-        best = self.best_actions()
-        place = number - settings.probes
-        if place < len(best):
-            return Phase(f"retrain {best[place]}", context.epochs, kept=len(best) > 1, kind="retrain")
-        if len(best) == 1 or place > len(best):
-            return None
-        first = 1 + settings.probes
-        winner = max(range(first, first + len(best)), key=lambda phase: done[phase].best_score or 0.0)
-        return Phase("choose", 0, scored_first=True, starts_from=winner)
-
-    def best_actions(self) -> list[int]:
+    def best(self, context: Context) -> list[int]:
         """Numbers of the actions to retrain, best first; those that were never tried come last."""
         order = sorted(range(len(self.scores)), key=lambda number: -self.scores[number])
         order += range(len(self.scores), self.settings.probes)
@@ -96,21 +74,14 @@ class BET(MethodDefaults):
         ever = ever_best(self.scores, self.settings.population)
         return [number for number in order if number in ever] or order[: self.settings.population]
 
-    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        if phase.name == "dense":
-            size_budget(context, self.name)  # a mistake is told before the first training
-            return DenseTable.create(context.shape(), context.initial(context.dim))
-        if phase.name == "choose":
-            assert previous is not None
-            return previous
-        number = int(phase.name.split()[1])
+    def sized(self, context: Context, phase: Phase, number: int, dense: Table) -> Table:
         if phase.kind == "retrain":
             sizes = self.sizes[number] if number < len(self.sizes) else self.choose(context, number)
             return PrefixTable.of_sizes(context.shape(), sizes, context.initial(context.dim))
-        assert isinstance(previous, DenseTable)
+        assert isinstance(dense, DenseTable)
         if np.isnan(self.dense_score):
-            self.dense_score = max(float(judged(context, previous).mean()), 1e-9)
-        return PrefixTable.cut(previous.shape, self.choose(context, number), previous.values)
+            self.dense_score = max(float(judged(context, dense).mean()), 1e-9)
+        return PrefixTable.cut(dense.shape, self.choose(context, number), dense.values)
 
     def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
         """What a probe showed: kept, and learnt by the predictor."""
@@ -187,7 +158,7 @@ def draw_sizes(
         sizes[np.argsort(-frequency, kind="stable")] = np.sort(side)[::-1]
         placed.append(np.minimum(sizes, dim))
     order = np.argsort(-np.concatenate(frequencies), kind="stable")
-    return deal_out(np.concatenate(placed), budget, dim, order)
+    return allocate(np.concatenate(placed), budget, dim, order)
 
 
 def raw_sizes(count: int, budget: float, rng: np.random.Generator) -> np.ndarray:

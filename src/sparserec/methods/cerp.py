@@ -21,8 +21,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult, StepInfo
-from sparserec.methods.pep import PEPSettings, margin_support, search_table, spread
+from sparserec.methods.base import Context, Phase, StepInfo
+from sparserec.methods.pep import PEP, PEPSettings, margin_support, search_table
 from sparserec.settings import Between
 from sparserec.table import (
     ComposedTable,
@@ -47,24 +47,12 @@ class CERPSettings(PEPSettings):
     """Entries are near 0, for that loss, up to about three divided by this."""
 
 
-class CERP(MethodDefaults):
+class CERP(PEP):
     name = "cerp"
     settings_kind = CERPSettings
     idea = "rows are sums of two codes; prune both books, then retrain"
     paper = "ICDM 2023"
     memory = "codes"
-    trainings = 2
-    sparse_state = (
-        False  # the search holds six numbers for every entry of both books: twelve for one that is kept
-    )
-
-    def __init__(self, settings: CERPSettings) -> None:
-        self.settings = settings
-
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        if not done:
-            return Phase("search", self.settings.search_epochs or context.epochs, validated=False)
-        return Phase("retrain", context.epochs) if len(done) == 1 else None
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         shape, settings = context.shape(), self.settings
@@ -80,16 +68,11 @@ class CERP(MethodDefaults):
         return ComposedTable(shape, SparseTable.create(books, support, initial))
 
     def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
-        """Halve the reward with every epoch; end the search when the budget is met, or when its time is over."""
+        """Halve the reward with every epoch; end the search as pep does."""
         assert isinstance(table, ComposedTable)
-        if not isinstance(table.codes, ThresholdedTable):
-            return False
         if now.ends_epoch:
             table.reward *= self.settings.reward_decay
-        crossed = table.parameters() <= context.budget
-        if crossed or now.step == now.last_step:
-            context.record("crossing", crossed=crossed, active=table.parameters(), **spread(table.codes))
-        return crossed
+        return super().after_step(context, table.codes, now)
 
 
 def book_size(context: Context, ratio: float) -> int:

@@ -20,10 +20,10 @@ from pydantic import Field
 
 from sparserec import streams
 from sparserec.methods.agents import Agent, Transitions
-from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
-from sparserec.methods.row_sizes import by_frequency, fitted, judged, size_budget
+from sparserec.methods.base import Context, Phase
+from sparserec.methods.row_sizes import SizeSearch, by_frequency, fitted, judged, size_budget
 from sparserec.settings import Settings
-from sparserec.table import DenseTable, PrefixTable, Table
+from sparserec.table import PrefixTable, Table
 
 
 class CIESSSettings(Settings):
@@ -45,18 +45,15 @@ class CIESSSettings(Settings):
     """Probes whose sizes are trained in full, the best within the budget first."""
 
 
-class CIESS(MethodDefaults):
+class CIESS(SizeSearch):
     name = "ciess"
     settings_kind = CIESSSettings
     idea = "a size for every row, chosen by two agents that learn from probes"
     paper = "SIGIR 2023"
-    memory = "dense"
     trainings = 6
-    begins_dense = True
-    sparse_state = False  # the pretrained table is dense, and so may be a probe's
 
     def __init__(self, settings: CIESSSettings) -> None:
-        self.settings = settings
+        super().__init__(settings)
         self.sizes: list[np.ndarray] = []  # of all rows, per probe
         self.quality: list[np.ndarray] = []  # of all rows after it
         self.scores: list[float] = []  # mean quality of the users after it
@@ -68,27 +65,8 @@ class CIESS(MethodDefaults):
     def probes(self) -> int:
         return self.settings.episodes * self.settings.episode_steps
 
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        settings, number = self.settings, len(done) - 1
-        if not done:
-            return Phase("dense", context.epochs, kept=True)
-        if number < self.probes:
-            steps = max(1, round(settings.probe_share * context.epochs * context.steps_per_epoch))
-            epochs = -(-steps // context.steps_per_epoch)
-            return Phase(f"probe {number}", epochs, False, starts_from=0, kind="probe", steps=steps)
-        best, place = self.best_probes(context), number - self.probes
-        if place < len(best):
-            return Phase(f"retrain {best[place]}", context.epochs, kept=len(best) > 1, kind="retrain")
-        if len(best) == 1 or place > len(best):
-            return None
-        first = 1 + self.probes
-        winner = max(range(first, first + len(best)), key=lambda phase: done[phase].best_score or 0.0)
-        return Phase("choose", 0, scored_first=True, starts_from=winner)
-
-    def best_probes(self, context: Context) -> list[int]:
-        """Numbers of the probes to retrain: within the budget by mean quality, then the smallest, then any that were
-        never tried.
-        """
+    def best(self, context: Context) -> list[int]:
+        """Within the budget by mean quality, then the smallest, then any that were never tried."""
         budget = size_budget(context, self.name)
 
         def rank(number: int) -> tuple[int, float]:
@@ -99,25 +77,16 @@ class CIESS(MethodDefaults):
 
         return sorted(range(self.probes), key=rank)[: self.settings.retrained]
 
-    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        budget, shape, initial = (
-            size_budget(context, self.name),
-            context.shape(),
-            context.initial(context.dim),
-        )
-        if phase.name == "dense":
-            return DenseTable.create(shape, initial)
-        assert previous is not None
-        if phase.name == "choose":
-            return previous
-        number = int(phase.name.split()[1])
+    def sized(self, context: Context, phase: Phase, number: int, dense: Table) -> Table:
+        budget, shape = size_budget(context, self.name), context.shape()
+        initial = context.initial(context.dim)
         order = by_frequency(shape, context.frequencies())
         if phase.kind == "retrain":
             known = number < len(self.sizes)
             sizes = self.sizes[number] if known else np.full(shape.n_rows, budget // shape.n_rows)
             return PrefixTable.of_sizes(shape, fitted(sizes, budget, shape.dim, order), initial)
         if len(self.peak) == 0:
-            self.peak = row_quality(context, judged(context, previous))
+            self.peak = row_quality(context, judged(context, dense))
         sizes = self.act(context, number)
         sizes = fitted(sizes, budget, shape.dim, order) if self.settings.fit else sizes
         return PrefixTable.of_sizes(shape, sizes, initial)
@@ -146,22 +115,14 @@ class CIESS(MethodDefaults):
         full = np.full(rows.stop - rows.start, context.dim, np.float32)
         sizes = [full, *(one[rows].astype(np.float32) for one in self.sizes[:last])]
         quality = [np.zeros_like(full), *(one[rows] for one in self.quality[:last])]
-        return Transitions(
-            counts,
-            sizes,
-            quality,
-            self.peak[rows],
-            context.dim,
-            self.settings.episode_steps,
-            self.settings.size_price,
-        )
+        episode, price = self.settings.episode_steps, self.settings.size_price
+        return Transitions(counts, sizes, quality, self.peak[rows], context.dim, episode, price)
 
     def act(self, context: Context, number: int) -> np.ndarray:
         """Sizes of all rows in probe `number`; one number of noise for both agents."""
         sizes = np.empty(context.shape().n_rows, np.int64)
-        noise = np.random.default_rng([context.seed, streams.CIESS_NOISE, number]).normal(
-            0.0, self.settings.noise
-        )
+        rng = np.random.default_rng([context.seed, streams.CIESS_NOISE, number])
+        noise = rng.normal(0.0, self.settings.noise)
         for index, (name, agent) in enumerate(self.agents(context).items()):
             rows = self.groups(context)[name]
             seen = self.transitions(context, rows, number).observed(number)
@@ -182,9 +143,8 @@ class CIESS(MethodDefaults):
         for index, (name, agent) in enumerate(self.agents(context).items()):
             seen = self.transitions(context, self.groups(context)[name], number)
             for update in range(self.settings.updates):
-                agent.learn(
-                    seen, np.random.default_rng([context.seed, streams.CIESS_LEARNING, number, index, update])
-                )
+                key = [context.seed, streams.CIESS_LEARNING, number, index, update]
+                agent.learn(seen, np.random.default_rng(key))
         density = float(sizes.mean()) / context.dim
         context.record("probe", number=number - 1, density=density, quality=self.scores[-1])
 

@@ -47,10 +47,6 @@ class DHE(MethodDefaults):
     idea = "a network computes every row from hashes of its number"
     paper = "KDD 2021"
     memory = "network"
-    sparse_state = False  # activations of all rows in every layer
-
-    def __init__(self, settings: DHESettings) -> None:
-        self.settings = settings
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         """One training per output size, and the choice where there are several."""

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from sparserec.exploration import Exploration, prune_and_regrow_masked
-from sparserec.methods.base import Context, Phase, PhaseResult, StepInfo
+from sparserec.methods.base import Context, Phase, StepInfo
 from sparserec.methods.exploring import ByLastGradient, Rule, uniform_positions
 from sparserec.settings import Between, Settings
 from sparserec.table import MaskedTable, Table
@@ -30,27 +30,25 @@ class DSLSettings(Settings):
     drop_floor: float = Field(0.005, ge=0, lt=1)
     """What the share falls to at the end, along half a cosine."""
 
+    def rule(self) -> Rule:
+        """Regrown entries start at zero."""
+        return Rule(self.drop_fraction, self.drop_floor, scope="tables", keep_value=False)
+
 
 class DSL(ByLastGradient):
     name = "dsl"
     settings_kind = DSLSettings
     idea = "drop the smallest, grow by the last gradient, to the end"
     paper = "WSDM 2024"
-    memory = "dense"
-    sparse_state = False  # a dense gradient in both modes, dense moments too in the released one
-    shardable = False
+    shardable = False  # a dense gradient in both modes, dense moments too in the released one
 
-    def __init__(self, settings: DSLSettings) -> None:
-        self.settings, self.released = settings, settings.mode == "released"
-        # "regrown entries start at zero"
-        self.rule = Rule(settings.drop_fraction, settings.drop_floor, scope="tables", keep_value=False)
+    @property
+    def released(self) -> bool:
+        return self.settings.mode == "released"
 
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+    def phases(self, context: Context) -> list[Phase]:
         """One training; the released mode ends by leaving the mask and everything under it behind."""
-        phases = [Phase("train", context.epochs)]
-        if self.released:
-            phases.append(Phase("compact", 0, scored_first=True))
-        return phases[len(done)] if len(done) < len(phases) else None
+        return super().phases(context) + [Phase("compact", 0, scored_first=True)] * self.released
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "compact":
@@ -60,14 +58,12 @@ class DSL(ByLastGradient):
             return super().start(context, phase, previous)
         return MaskedTable.create(context.shape(), uniform_positions(context), context.initial(context.dim))
 
-    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
-        if self.released:
-            self.explore(context, table, now)
-            return False
-        return super().after_step(context, table, now)
+    def gather(self, context: Context, table: Any, step: int) -> None:
+        """A masked table has every gradient itself."""
+        if not self.released:
+            super().gather(context, table, step)
 
     def growth(self, context: Context, table: Any, now: StepInfo) -> Any:
-        """A masked table has every gradient itself."""
         return table if self.released else super().growth(context, table, now)
 
     def exchange(self, context: Context, table: Any, fraction: float, step: int, growth: Any) -> Exploration:

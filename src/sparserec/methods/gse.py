@@ -17,11 +17,10 @@ import numpy as np
 from pydantic import Field
 
 from sparserec import streams
-from sparserec.exploration import Growth, Scope, mark_largest
+from sparserec.exploration import Growth, LargestOfSample, Scope, sample_inactive
 from sparserec.methods.base import Context, StepInfo
-from sparserec.methods.exploring import Exploring, RuleSettings
+from sparserec.methods.exploring import Exploring, Rule, RuleSettings
 from sparserec.settings import Between
-from sparserec.table import SparseTable, Table
 
 
 class GSESettings(RuleSettings):
@@ -36,6 +35,9 @@ class GSESettings(RuleSettings):
     scope: Scope = "joint"
     """Rank users and items as one table, as the code ranks all layers, or each by itself with the magnitude split."""
 
+    def rule(self, keep_value: bool = False) -> Rule:
+        return super().rule(keep_value)
+
 
 class GSE(Exploring):
     name = "gse"
@@ -43,77 +45,17 @@ class GSE(Exploring):
     idea = "drop the smallest, grow by the gradient of a random sample"
     paper = "arXiv 2401.06898"
 
-    def __init__(self, settings: GSESettings) -> None:
-        self.settings, self.rule = settings, settings.rule(keep_value=False)
-
     def growth(self, context: Context, table: Any, now: StepInfo) -> Growth:
         return LargestOfSample(table)
 
-    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
+    def after_step(self, context: Context, table: Any, now: StepInfo) -> bool:
         """Explore with what the last batch said about the sample; draw one for the batch before an exploration."""
-        assert isinstance(table, SparseTable)
         if table.watched is not None:
-            self.explore_now(context, table, now)
+            self.explore(context, table, now)
         if self.due(context, now, ahead=1):
             rng = np.random.default_rng([context.seed, streams.GSE_SAMPLED, now.step])
             counts = np.concatenate(context.frequencies()).astype(np.float64)
             weights = counts if self.settings.rows == "frequency" else np.ones_like(counts)
             draws = round(self.settings.sample_ratio * table.parameters())
-            table.watch(draw_inactive_entries(table, weights, draws, rng))
+            table.watch(sample_inactive(table, weights, draws, rng))
         return False
-
-
-def draw_inactive_entries(
-    table: SparseTable, weights: np.ndarray, draws: int, rng: np.random.Generator
-) -> list[np.ndarray]:
-    """Distinct inactive entries of `draws`, rows by weight and columns uniformly; ascending positions per block."""
-    held, widths = table.shape.held, np.array([width for _, width in table.shape.all_blocks])
-    ends = np.cumsum(weights) / weights.sum()
-    sample = []
-    for index, count in enumerate(rng.multinomial(draws, widths / widths.sum())):
-        rows = np.searchsorted(ends, rng.random(count), side="right").astype(np.int32)
-        columns = rng.integers(0, widths[index], count, dtype=np.int32)
-        if index in held:
-            drawn = np.unique(rows * np.int32(widths[index]) + columns)
-            active = table.positions[table.block(index - held.start)]
-            sample.append(np.setdiff1d(drawn, active, assume_unique=True))
-    return sample
-
-
-class LargestOfSample:
-    """The watched entries with the largest gradients; ties by (block, row, column)."""
-
-    def __init__(self, table: SparseTable) -> None:
-        """The sample is spent: the table watches nothing after."""
-        held = table.watched
-        assert held is not None, "nothing was sampled"
-        table.watch(None)
-        self.processes = table.shape.processes
-        self.sampled = int(self.processes.total(len(held.positions)))
-        cuts = held.bounds[1:-1]
-        self.positions, self.gradient = np.split(held.positions, cuts), np.split(np.abs(held.gradient), cuts)
-        self.widths = [width for _, width in table.shape.blocks]
-
-    @property
-    def recorded(self) -> dict[str, int]:
-        return {"sampled": self.sampled}
-
-    def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
-        edge = table.shape.n_users
-        here = sum(int(np.searchsorted(one, edge * width)) for one, width in zip(self.positions, self.widths))
-        users = int(self.processes.total(here))
-        return users, self.sampled - users
-
-    def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
-        inside = [
-            slice(*np.searchsorted(one, [rows[0] * width, rows[1] * width]))
-            for one, width in zip(self.positions, self.widths)
-        ]
-        scores = np.concatenate([one[part] for one, part in zip(self.gradient, inside)])
-        chosen = mark_largest(scores, count, self.processes)
-        cuts = np.cumsum([part.stop - part.start for part in inside])[:-1]
-        marks = np.split(chosen, cuts)
-        return [one[part][mark] for one, part, mark in zip(self.positions, inside, marks)]
-
-    def release(self) -> None:
-        self.positions = self.gradient = []

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparserec.exploration import Scope, active_target, largest_support
-from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
+from sparserec.methods.base import Context, MethodDefaults, Phase
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
 
@@ -26,18 +26,12 @@ class Lottery(MethodDefaults):
     settings_kind = LotterySettings
     idea = "train dense, keep the largest, begin again from their first values"
     paper = "IJIS 2022"
-    memory = "dense"
     trainings = 2
     begins_dense = True
-    sparse_state = False  # the first phase is dense
     shardable = True
 
-    def __init__(self, settings: LotterySettings) -> None:
-        self.settings = settings
-
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        names = ("dense", "retrain")
-        return Phase(names[len(done)], context.epochs) if len(done) < len(names) else None
+    def phases(self, context: Context) -> list[Phase]:
+        return [Phase("dense", context.epochs), Phase("retrain", context.epochs)]
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "dense":

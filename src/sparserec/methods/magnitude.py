@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from sparserec.exploration import Scope, active_target, largest_row_minimum, largest_support
-from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
+from sparserec.methods.base import Context, MethodDefaults, Phase
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
 
@@ -32,21 +32,16 @@ class Magnitude(MethodDefaults):
     settings_kind = MagnitudeSettings
     idea = "train dense, keep the largest entries"
     paper = "arXiv 2406.17335"
-    memory = "dense"
     begins_dense = True
-    sparse_state = False  # the first phase is dense
     shardable = True
 
-    def __init__(self, settings: MagnitudeSettings) -> None:
-        self.settings = settings
-
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+    def phases(self, context: Context) -> list[Phase]:
         phases = [Phase("dense", context.epochs), Phase("prune", 0, scored_first=True)]
         if self.settings.fine_tune:
             epochs = max(1, round(self.settings.fine_tune * context.epochs))
             rate = self.settings.fine_tune_rate
             phases.append(Phase("fine-tune", epochs, scored_first=True, learning_rate=rate))
-        return phases[len(done)] if len(done) < len(phases) else None
+        return phases
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "dense":

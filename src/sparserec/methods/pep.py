@@ -21,7 +21,7 @@ from pydantic import Field
 
 from sparserec.compiled import compiled
 from sparserec.exploration import active_target, largest_support
-from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult, StepInfo
+from sparserec.methods.base import Context, MethodDefaults, Phase, StepInfo
 from sparserec.settings import Between, Settings
 from sparserec.table import (
     BETA_1,
@@ -59,17 +59,11 @@ class PEP(MethodDefaults):
     settings_kind = PEPSettings
     idea = "learn a threshold for every entry, then retrain the survivors"
     paper = "ICLR 2021"
-    memory = "dense"
     trainings = 2
-    sparse_state = False  # values, logits and moments of both for every entry during the search
 
-    def __init__(self, settings: PEPSettings) -> None:
-        self.settings = settings
-
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        if not done:
-            return Phase("search", self.settings.search_epochs or context.epochs, validated=False)
-        return Phase("retrain", context.epochs) if len(done) == 1 else None
+    def phases(self, context: Context) -> list[Phase]:
+        search = Phase("search", self.settings.search_epochs or context.epochs, validated=False)
+        return [search, Phase("retrain", context.epochs)]
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "search":
@@ -88,7 +82,7 @@ class PEP(MethodDefaults):
         """End the search when the budget is met, or when its time is over."""
         if not isinstance(table, ThresholdedTable):
             return False
-        crossed = table.parameters() <= active_target(table.shape, context.density)
+        crossed = table.parameters() <= context.budget
         if crossed or now.step == now.last_step:
             context.record("crossing", crossed=crossed, active=table.parameters(), **spread(table))
         return crossed

@@ -10,19 +10,10 @@ decides an exploration is also learnt from (theirs skips it).
 
 from __future__ import annotations
 
-from sparserec.methods.exploring import ByLastGradient, RuleSettings
-
-
-class RigLSettings(RuleSettings):
-    pass
+from sparserec.methods.exploring import ByLastGradient
 
 
 class RigL(ByLastGradient):
     name = "rigl"
-    settings_kind = RigLSettings
     idea = "the same, less of it, none in the last quarter"
     paper = "arXiv 1911.11134"
-    memory = "dense"
-
-    def __init__(self, settings: RigLSettings) -> None:
-        self.settings, self.rule = settings, settings.rule(keep_value=True)

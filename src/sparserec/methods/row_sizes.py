@@ -1,4 +1,6 @@
-"""What methods share that choose a size for every row: budgets dealt out to the last number, and how good rows are."""
+"""What methods share that search for a size of every row: their trainings, budgets allocated to the last number, and
+how good rows are.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +8,62 @@ import numpy as np
 
 from sparserec.errors import SettingError
 from sparserec.exploration import active_target
-from sparserec.methods.base import Context, Validation
-from sparserec.table import Shape, Table
+from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult, Validation
+from sparserec.table import DenseTable, Shape, Table
 
 LISTS = (5, 10, 20)
 """List lengths that rows are judged at."""
 
 
+class SizeSearch(MethodDefaults):
+    """A dense training, probes of many sizes, the best of them trained in full, and the choice among those."""
+
+    begins_dense = True
+    probe_rate: float | None = None
+    """Learning rate of a probe."""
+
+    @property
+    def probes(self) -> int:
+        """How many."""
+        return self.settings.probes
+
+    def best(self, context: Context) -> list[int]:
+        """Numbers of the probes whose sizes are trained in full, best first."""
+        raise NotImplementedError
+
+    def sized(self, context: Context, phase: Phase, number: int, dense: Table) -> Table:
+        """The table of a probe, or of a training in full, with the sizes of probe `number`."""
+        raise NotImplementedError
+
+    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        if not done:
+            return Phase("dense", context.epochs, kept=True)
+        number, rate = len(done) - 1, self.probe_rate
+        if number < self.probes:
+            steps = max(1, round(self.settings.probe_share * context.epochs * context.steps_per_epoch))
+            epochs, name = -(-steps // context.steps_per_epoch), f"probe {number}"
+            return Phase(name, epochs, False, learning_rate=rate, starts_from=0, kind="probe", steps=steps)
+        best, place = self.best(context), number - self.probes
+        if place < len(best):
+            return Phase(f"retrain {best[place]}", context.epochs, kept=len(best) > 1, kind="retrain")
+        if len(best) == 1 or place > len(best):
+            return None
+        first = 1 + self.probes
+        winner = max(range(first, first + len(best)), key=lambda phase: done[phase].best_score or 0.0)
+        return Phase("choose", 0, scored_first=True, starts_from=winner)
+
+    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
+        if phase.name == "dense":
+            size_budget(context, self.name)  # a mistake is told before the first training
+            return DenseTable.create(context.shape(), context.initial(context.dim))
+        assert previous is not None
+        if phase.name == "choose":
+            return previous
+        return self.sized(context, phase, int(phase.name.split()[1]), previous)
+
+
 def size_budget(context: Context, method: str) -> int:
-    """Numbers to deal out to the rows; an error where there is not one for every row, or nothing to judge by."""
+    """Numbers to allocate to the rows; an error where there is not one for every row, or nothing to judge by."""
     shape = context.shape()
     target = active_target(shape, context.density)
     if target < shape.n_rows:
@@ -29,17 +78,17 @@ def size_budget(context: Context, method: str) -> int:
     return target
 
 
-def deal_out(sizes: np.ndarray, budget: int, dim: int, order: np.ndarray) -> np.ndarray:
+def allocate(sizes: np.ndarray, budget: int, dim: int, order: np.ndarray) -> np.ndarray:
     """Sizes whose sum is the budget: one more for rows in this order, or one less in the opposite one, again and again.
 
     `sizes` are between 1 and `dim`, and stay so.
     """
-    dealt = sizes.astype(np.int64)
-    while (missing := budget - int(dealt.sum())) != 0:
+    given = sizes.astype(np.int64)
+    while (missing := budget - int(given.sum())) != 0:
         step, rows = (1, order) if missing > 0 else (-1, order[::-1])
-        able = rows[(dealt[rows] < dim) if missing > 0 else (dealt[rows] > 1)]
-        dealt[able[: abs(missing)]] += step
-    return dealt
+        able = rows[(given[rows] < dim) if missing > 0 else (given[rows] > 1)]
+        given[able[: abs(missing)]] += step
+    return given
 
 
 def fitted(wanted: np.ndarray, budget: int, dim: int, order: np.ndarray) -> np.ndarray:
@@ -52,7 +101,7 @@ def fitted(wanted: np.ndarray, budget: int, dim: int, order: np.ndarray) -> np.n
     for _ in range(60):
         middle = 0.5 * (low + high)
         low, high = (middle, high) if scaled(middle).sum() <= budget else (low, middle)
-    return deal_out(scaled(low), budget, dim, order)
+    return allocate(scaled(low), budget, dim, order)
 
 
 def by_frequency(shape: Shape, frequencies: tuple[np.ndarray, np.ndarray]) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from sparserec.device import SCALE_BYTES, int_bytes
-from sparserec.methods.base import Context, OneTraining, Phase
+from sparserec.methods.base import Context, MethodDefaults, Phase
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, Table
 
@@ -19,16 +19,10 @@ class SmallDenseSettings(Settings):
     """What equals the budget: trained numbers, or bytes on disk at int8 with indices counted."""
 
 
-class SmallDense(OneTraining):
+class SmallDense(MethodDefaults):
     name = "small_dense"
     settings_kind = SmallDenseSettings
     idea = "a dense table with fewer columns"
-    paper = "-"
-    memory = "dense"
-    sparse_state = False
-
-    def __init__(self, settings: SmallDenseSettings) -> None:
-        self.settings = settings
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         n_rows = context.shape().n_rows

@@ -7,7 +7,7 @@ is where the factorisation is not zero, cut to the largest or filled up with ran
 from __future__ import annotations
 
 from sparserec.methods.base import Context, Phase
-from sparserec.methods.exploring import FirstTableSettings, FromFirstTable, first_table, rows_of
+from sparserec.methods.exploring import FirstTableSettings, FromFirstTable, even_rows
 from sparserec.table import Table
 
 
@@ -15,9 +15,6 @@ class Static(FromFirstTable):
     name = "static"
     settings_kind = FirstTableSettings
     idea = "a sparse table whose support never changes"
-    paper = "-"
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        settings = self.settings
-        rows = rows_of(None, context)
-        return first_table(context, phase, previous, settings.init, rows, settings.row_exponent, filled=True)
+        return self.first_table(context, phase, previous, even_rows(None, context), filled=True)

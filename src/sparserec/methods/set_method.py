@@ -14,21 +14,13 @@ import numpy as np
 from sparserec import streams
 from sparserec.exploration import Growth, RandomGrowth
 from sparserec.methods.base import Context, StepInfo
-from sparserec.methods.exploring import Exploring, RuleSettings
-
-
-class SETSettings(RuleSettings):
-    pass
+from sparserec.methods.exploring import Exploring
 
 
 class SET(Exploring):
     name = "set"
-    settings_kind = SETSettings
     idea = "drop the smallest, grow at random"
     paper = "Nature Communications 2018"
-
-    def __init__(self, settings: SETSettings) -> None:
-        self.settings, self.rule = settings, settings.rule(keep_value=True)
 
     def growth(self, context: Context, table: Any, now: StepInfo) -> Growth:
         return RandomGrowth(np.random.default_rng([context.seed, streams.GROWN, now.step]))
