@@ -20,7 +20,7 @@ $(DOCS_READY): $(READY)
 	$(PY) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[train,dev,docs]'
 	touch $(DOCS_READY)
 
-demo: $(READY)  ## train three models on the built-in city, compare them, write an offline page
+demo: $(READY)  ## train on the built-in city, compare with dense and with the paper, write an offline page
 	$(VENV)/bin/sparserec demo $(DEMO)
 
 test: $(READY)  ## all tests but those on real data

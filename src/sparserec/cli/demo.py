@@ -1,6 +1,5 @@
-"""sparserec demo: three models of the built-in city in about two minutes, side by side, and what one
-of them suggests.
-"""
+"""sparserec demo: what `train` does by default on the built-in city, beside a dense table and the paper's
+configuration, and the page it becomes."""
 
 from __future__ import annotations
 
@@ -8,10 +7,9 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Optional
 
 import typer
 
@@ -20,157 +18,103 @@ from sparserec.cli.options import AsJson
 if TYPE_CHECKING:
     from sparserec.serving import Model
 
-COMMON = {
-    "data": "world",
-    "dim": 64,
-    "density": 0.125,
-    "recipe": {"epochs": 40, "batch_size": 2000, "validate_every": 10},
+TRAININGS = {
+    "default": (
+        (),
+        "what train does by default: sparse vectors of items, and a device file chosen on validation",
+    ),
+    "dense": (
+        ("--method", "dense", "--no-file"),
+        "the same with every entry of the table, eight times as many",
+    ),
+    "paper": (
+        ("--like", "paper", "--no-file"),
+        "the paper's configuration, LightGCN with an eighth of its table",
+    ),
 }
-TRAINED: dict[str, dict[str, Any]] = {
-    "sparserec": {"method": "sparserec", "method_settings": {"nmf_iterations": 20}},
-    "dense": {"method": "dense"},
-    "small_dense": {"method": "small_dense"},
-}
-ABOUT = {
-    "sparserec": "an eighth of the table, chosen while training",
-    "dense": "the whole table",
-    "small_dense": "an eighth of the columns",
-}
+PAPER_EPOCHS = 60
+"""Of the paper's 500: the city is small, and validation is best before epoch 60."""
 USER = "u0042"
-POLL_SECONDS = 0.3
 
 
 def demo(
     folder: Annotated[Path, typer.Option(help="Where the three runs go.")] = Path("runs/demo"),
     again: Annotated[bool, typer.Option("--again", help="Train anew what was trained before.")] = False,
     epochs: Annotated[Optional[int], typer.Option(help="Shorter or longer than the default.")] = None,
-    base: Annotated[str, typer.Option(help="Base recommender.")] = "lightgcn",
+    base: Annotated[Optional[str], typer.Option(help="Another base than history for the first two.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Train SparseRec, a dense and a small dense table on the built-in city and compare them."""
+    """Train on the built-in city, compare with a dense table and with the paper's configuration, write a page."""
     import sparserec
+    from sparserec.cli.compare import compare
+    from sparserec.export import write_page
+    from sparserec.runs import RunFolder
 
-    folder = folder if base == "lightgcn" else folder / base
-    records = [_train(name, folder, again, epochs, base) for name in TRAINED]
-    model = sparserec.load(folder / "sparserec")
-    suggested = model.recommend(user=USER, k=5)
-    page = _write_page(folder)
+    folder = folder / base if base else folder
+    for name in TRAININGS:
+        _train(name, folder / name, again, epochs, base, as_json)
+    runs = [str(folder / name) for name in TRAININGS]
+    model = sparserec.load(runs[0])
+    page = folder / "city.html"
+    write_page(page, RunFolder(runs[0]).device_file, "Places to go")
     if as_json:
-        answer = {
-            "runs": records,
-            "user": USER,
-            "recommendations": suggested.as_dict()["items"],
-            "page": str(page),
-        }
+        records = [{"run": name, **RunFolder(folder / name).read_record().as_dict()} for name in TRAININGS]
+        items = model.recommend(user=USER, k=5).as_dict()["items"]
+        answer = {"runs": records, "user": USER, "recommendations": items, "page": str(page)}
         typer.echo(json.dumps(answer))
         return
-    _print_runs(records, base)
-    _print_user(model, suggested)  # type: ignore[arg-type]
+    typer.echo(f"\n$ sparserec compare {' '.join(runs)}")
+    compare(runs)
+    _print_user(model)  # type: ignore[arg-type]
     typer.echo(
         f"\nThe recommender as one offline page ({page.stat().st_size / 1e3:.0f} kB), open it in a browser:\n"
         f"  {page.resolve()}\n"
-        f"\nTry: sparserec recommend {folder / 'sparserec'} --user {USER} --explain\n"
-        f"     sparserec compare {folder / 'dense'} {folder / 'sparserec'} {folder / 'small_dense'}\n"
-        f"     sparserec train my_log.csv"
+        f"\nTry: sparserec recommend {runs[0]} --user {USER} --explain\n"
+        "     sparserec train my_log.csv"
     )
+    if shutil.which("sparserec") is None:
+        here, commands = Path.cwd(), Path(sys.executable).parent
+        commands = commands.relative_to(here) if commands.is_relative_to(here) else commands
+        typer.echo(f"\nCommands are in {commands}; `source {commands}/activate` puts them on the path.")
 
 
-def _write_page(folder: Path) -> Path:
-    """The sparse model as a device file and as a page that needs nothing else."""
-    from sparserec.export import ExportOptions, export_run, write_page
-    from sparserec.runs import open_run
-
-    file, page = folder / "city.srec", folder / "city.html"
-    export_run(open_run(folder / "sparserec"), file, ExportOptions())
-    write_page(page, file, "Places to go")
-    return page
-
-
-def _train(name: str, folder: Path, again: bool, epochs: int | None, base: str) -> dict[str, Any]:
-    """One run in a process of its own, so that its peak memory is its own; a finished one is used as it is."""
-    from sparserec.files import write_text
+def _train(name: str, run: Path, again: bool, epochs: int | None, base: str | None, quiet: bool) -> None:
+    """One run by its command, in a process of its own: its peak memory is its own. A finished one is used as it is."""
     from sparserec.runs import RunFolder
 
-    run = RunFolder(folder / name)
-    settings = json.loads(json.dumps(COMMON | TRAINED[name] | {"base": base}))
+    options, about = TRAININGS[name]
+    if name == "paper":
+        epochs = epochs or PAPER_EPOCHS
+        about += f"; {epochs} of its 500 epochs"
+    elif base is not None:
+        options += ("--base", base)
     if epochs is not None:
-        settings["recipe"]["epochs"] = epochs
-    if again and run.begun:
-        shutil.rmtree(run.path)
-    write_text(folder / f"{name}.json", json.dumps(settings))
-    if run.finished:
+        options += ("--epochs", str(epochs))
+    before = RunFolder(run)
+    whole = before.finished and (name != "default" or before.device_file.is_file())
+    if before.begun and (again or (before.finished and not whole)):
+        shutil.rmtree(run)
+    elif whole:
         print(f"{name}: trained before (--again repeats it)", file=sys.stderr)
-    else:
-        print(f"{name}: {ABOUT[name]}", file=sys.stderr)
-        _train_child(name, folder, settings["recipe"]["epochs"])
-    return {"run": name, **run.read_record().as_dict()}
-
-
-def _train_child(name: str, folder: Path, epochs: int) -> None:
-    """Start the process and show how far it is by reading the events it writes."""
-    from sparserec.errors import TrainingError
-    from sparserec.progress import progress
-    from sparserec.runs import RunFolder
-
-    run, log = RunFolder(folder / name), folder / f"{name}.log"
-    command = [sys.executable, "-m", "sparserec.runs.child"]
-    # One thread: on data this small a second one mostly waits for the first.
-    command += [str(folder / f"{name}.json"), str(folder / name), "", "1"]
-    with log.open("w", encoding="utf-8") as file, progress(f"  {name}", epochs) as bar:
-        child = subprocess.Popen(command, stdout=file, stderr=file)
-        done = 0
-        try:
-            while child.poll() is None:
-                time.sleep(POLL_SECONDS)
-                ended = [event for event in run.read_events() if event["event"] == "epoch"]
-                bar.advance(len(ended) - done, f"loss {ended[-1]['loss']:.3f}" if ended else "reading")
-                done = len(ended)
-        except BaseException:
-            child.terminate()
-            child.wait()
-            raise
-    if child.returncode != 0:
-        tail = log.read_text(encoding="utf-8").splitlines()[-5:]
-        raise TrainingError(f"the training of {name} failed ({log}):\n" + "\n".join(tail))
-
-
-def _print_runs(records: list[dict[str, Any]], base: str) -> None:
-    from sparserec.cli.printing import print_table
-    from sparserec.units import show_bytes
-
-    rows = [
-        {
-            "table": record["run"],
-            "Recall@20": record["test"]["float"]["recall@20"],
-            "NDCG@20": record["test"]["float"]["ndcg@20"],
-            "parameters": f"{record['parameters']:,}",
-            "int8": show_bytes(record["bytes"]["int8"]),
-            "peak": show_bytes(record["memory"]["peak"]["train"]),
-            "seconds": f"{record['seconds']['total']:.0f}",
-        }
-        for record in records
-    ]
-    data = records[0]["data"]
-    title = (
-        f"{base} on {data['interactions']:,} visits of {data['users']:,} people to {data['items']:,} places"
+        return
+    typed = ["train", "world", *options, "--run", str(run)]
+    print(f"\n{name}: {about}\n$ sparserec {' '.join(typed)}", file=sys.stderr)
+    typed += ["--resume"] if before.begun else []
+    done = subprocess.run(
+        [sys.executable, "-m", "sparserec", *typed], stdout=subprocess.DEVNULL if quiet else None, check=False
     )
-    notes = [
-        "int8: the table on disk, positions included. peak: memory while training, above the start; on data "
-        "this small it "
-        "is mostly the libraries' own, whatever the table."
-    ]
-    print_table(rows, title, left=("table",), notes=notes)
+    if done.returncode != 0:
+        raise typer.Exit(done.returncode)
 
 
-def _print_user(model: Model, suggested: Any) -> None:
+def _print_user(model: Model) -> None:
     """Five recommendations beside what the person already likes, so that one can judge them."""
     from sparserec.cli.printing import print_table
 
     train = model.run.split.train
     info, number = train.item_info, int(train.user_ids.index_of([USER])[0])
     tags = info.tags if info is not None and info.tags is not None else []
-    visited = train.items[train.users == number]
-    liked = Counter(tag for item in visited for tag in tags[item]).most_common(4)
+    liked = Counter(tag for item in train.items[train.users == number] for tag in tags[item]).most_common(4)
     rows = [
         {
             "rank": rank,
@@ -178,11 +122,8 @@ def _print_user(model: Model, suggested: Any) -> None:
             "in": ", ".join(tags[int(train.item_ids.index_of([item.id])[0])]),
             "score": item.score,
         }
-        for rank, item in enumerate(suggested, 1)
+        for rank, item in enumerate(model.recommend(user=USER, k=5), 1)
     ]
     typer.echo()
-    print_table(
-        rows,
-        f"For {USER}, who goes most to " + ", ".join(f"{tag} ({count})" for tag, count in liked),
-        left=("place", "in"),
-    )
+    goes = ", ".join(f"{tag} ({count})" for tag, count in liked)
+    print_table(rows, f"For {USER}, who goes most to {goes}", left=("place", "in"))
