@@ -53,7 +53,7 @@ def watch(clock: Clock, stepper: Stepper) -> None:
     for name in ("drop_entries", "decay_gradient"):
         clock.wrap(steps, name, "output dropout and decay")
     clock.wrap(sparse, "_scatter", "fill blocks")
-    clock.wrap(sparse, "update_sparse", "adam")
+    clock.wrap(sparse, "update_active", "adam")
     clock.wrap(sparse, "_accumulate", "accumulate")
     clock.wrap(steps, "rows_of", "rows of the batch")
     clock.wrap(stepper.recommender, "loss", "loss")

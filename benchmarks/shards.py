@@ -27,6 +27,7 @@ from sparserec.distributed import Processes, started_processes
 from sparserec.methods import Phase
 from sparserec.process import PeakMeter, resident_bytes, return_large_blocks, use_threads
 from sparserec.recommenders import ItemBase
+from sparserec.table import holders
 from sparserec.training import Prepared, RunConfig, prepare_run
 
 LOOPBACK = Path("/sys/class/net/lo/statistics/tx_bytes")
@@ -38,7 +39,7 @@ def expected_bytes(prepared: Prepared, rows: int) -> int:
     every chunk of items adds to the users of base history.
     """
     shape, base, batch = prepared.context.shape(), prepared.recommender, prepared.config.recipe.batch_size
-    others, held = shape.processes.count - 1, -(-shape.n_parts // shape.processes.count)
+    others, held = holders(shape).count - 1, -(-shape.n_parts // holders(shape).count)
     if isinstance(base, ItemBase):
         users = base.users_per_batch(prepared.split.n_users)
         return others * held * (2 * 4 * shape.dim * users + 12 * users + 8)

@@ -23,7 +23,7 @@ from sparserec.data import resolve
 from sparserec.distributed import Processes
 from sparserec.errors import SettingError
 from sparserec.recommenders import RECOMMENDERS
-from sparserec.table import Shape, SparseTable, State, cut_state, join_states
+from sparserec.table import Shape, Shards, SparseTable, State, cut_state, join_states
 from sparserec.training import RunConfig, load_table, prepare_run
 
 SCRIPT = Path(__file__).parent / "shards_run.py"
@@ -112,7 +112,7 @@ def test_chunks_of_a_state_join_to_the_state() -> None:
     parts = [cut_state(state, shape, part) for part in shape.parts]
     assert parts[2]["candidates.accumulated"].tolist() == [[3, 4, 5], [6, 7, 8]]  # rows 4 and 5
     assert_same(join_states(parts, by_rows=True), state)
-    half = Shape(0, 17, 3, 3, Processes(1, 2))
+    half = Shards(0, 17, 3, 3, Processes(1, 2))
     second = join_states(parts[4:], by_rows=True)
     for part in half.parts:
         assert_same(cut_state(second, half, part), parts[part])

@@ -14,7 +14,7 @@ from sparserec.encodings.lists import EncodedLists, top_of_lists
 from sparserec.evaluation import Evaluation, evaluate, per_user
 from sparserec.graph import Adjacency
 from sparserec.recommenders import FoldIn, Recommender, Vectors, given_history, user_history
-from sparserec.table import Shape, Table
+from sparserec.table import Shape, Table, holders
 
 KEPT = ("recall@20", "ndcg@20")
 
@@ -223,4 +223,4 @@ def evaluate_part(
 
     whole = torch.from_numpy(shape.whole_rows(items))
     parts = train, truth, also_seen
-    return evaluate(user_vectors, whole, *parts, ks=ks, width=shape.width, processes=shape.processes)
+    return evaluate(user_vectors, whole, *parts, ks=ks, width=shape.width, processes=holders(shape))

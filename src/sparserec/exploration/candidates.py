@@ -122,14 +122,14 @@ class LargestScores:
             _exclude(table.positions[part], active[part], place, width, scores)
         first_item = int(np.searchsorted(self.rows, table.shape.n_users))
         parts = self.scores[:first_item], self.scores[first_item:]
-        users, items = table.shape.processes.total(np.array([_count_eligible(part) for part in parts]))
+        users, items = table.shape.total(np.array([_count_eligible(part) for part in parts]))
         return int(users), int(items)
 
     def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
         assert self.shape is not None
         first, last = np.searchsorted(self.rows, rows)
         part, blocks = (int(first), int(last)), self.shape.local_blocks
-        return take_largest(self.scores, self.rows, part, blocks, count, self.shape.processes)
+        return take_largest(self.scores, self.rows, part, blocks, count, self.shape)
 
     def release(self) -> None:
         self.scores = np.empty((0, 0), np.float32)
@@ -152,7 +152,7 @@ class RandomGrowth:
             int(np.searchsorted(block, edge * width)) for block, (_, width) in zip(self.active, blocks)
         )
         of_items = sum(map(len, self.active)) - of_users
-        users, items = table.shape.processes.total(np.array([of_users, of_items]))
+        users, items = table.shape.total(np.array([of_users, of_items]))
         return edge * dim - int(users), table.shape.n_items * dim - int(items)
 
     def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
@@ -188,8 +188,8 @@ class LargestOfSample:
         held = table.watched
         assert held is not None, "nothing was sampled"
         table.watch(None)
-        self.processes = table.shape.processes
-        self.sampled = int(self.processes.total(len(held.positions)))
+        self.shape = table.shape
+        self.sampled = int(self.shape.total(len(held.positions)))
         cuts = held.bounds[1:-1]
         self.positions, self.gradient = np.split(held.positions, cuts), np.split(np.abs(held.gradient), cuts)
         self.widths = [width for _, width in table.shape.blocks]
@@ -201,7 +201,7 @@ class LargestOfSample:
     def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
         edge = table.shape.n_users
         here = sum(int(np.searchsorted(one, edge * width)) for one, width in zip(self.positions, self.widths))
-        users = int(self.processes.total(here))
+        users = int(self.shape.total(here))
         return users, self.sampled - users
 
     def take(self, rows: tuple[int, int], count: int) -> list[np.ndarray]:
@@ -210,7 +210,7 @@ class LargestOfSample:
             for one, width in zip(self.positions, self.widths)
         ]
         scores = np.concatenate([one[part] for one, part in zip(self.gradient, inside)])
-        chosen = mark_largest(scores, count, self.processes)
+        chosen = mark_largest(scores, count, self.shape)
         cuts = np.cumsum([part.stop - part.start for part in inside])[:-1]
         marks = np.split(chosen, cuts)
         return [one[part][mark] for one, part, mark in zip(self.positions, inside, marks)]

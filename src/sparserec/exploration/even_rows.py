@@ -7,7 +7,7 @@ then exchanged within rows: the smallest of a row for those of the same row with
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -90,23 +90,28 @@ def exchange_in_rows(
     counts = np.minimum(np.floor(drop_fraction * (last - first) + 0.5), dim - (last - first)).astype(np.int64)
     places = np.concatenate([[0], np.cumsum(counts)])
     grown = np.empty(int(places[-1]), np.int32)
-    _exchange(
-        growth.rows, first, last, counts, places, table.positions, table.values, growth.scores, keep, grown
-    )
+    exchanged = Exchanged(growth.rows, first, last, counts, places)
+    _exchange(exchanged, table.positions, table.values, growth.scores, keep, grown)
     growth.release()
     table.change_support(keep, [grown], step)
     here = np.array([len(grown), np.searchsorted(grown, table.shape.n_users * dim)])
-    all_grown, of_users = table.shape.processes.total(here).tolist()
+    all_grown, of_users = table.shape.total(here).tolist()
     return Exploration(all_grown, all_grown, of_users, 0, table.parameters())
+
+
+class Exchanged(NamedTuple):
+    """Rows that exchange entries."""
+
+    rows: np.ndarray
+    first: np.ndarray  # entries of row rows[j]: first[j] .. last[j]
+    last: np.ndarray
+    counts: np.ndarray  # how many to exchange
+    places: np.ndarray  # where their new positions go
 
 
 @compiled(parallel=True)
 def _exchange(
-    rows: np.ndarray,
-    first: np.ndarray,  # entries of row rows[j]: first[j] .. last[j]
-    last: np.ndarray,
-    counts: np.ndarray,  # how many to exchange
-    places: np.ndarray,  # where their new positions go
+    exchanged: Exchanged,
     positions: np.ndarray,
     values: np.ndarray,
     scores: np.ndarray,  # (rows, dim) overwritten
@@ -114,6 +119,7 @@ def _exchange(
     grown: np.ndarray,  # out, ascending
 ) -> None:
     dim = scores.shape[1]
+    rows, first, last, counts, places = exchanged
     for index in prange(len(rows)):
         line, origin = scores[index], rows[index] * dim
         for e in range(first[index], last[index]):

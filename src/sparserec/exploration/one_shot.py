@@ -27,7 +27,7 @@ def largest_support(
     rows = np.arange(shape.n_rows, dtype=np.int32)
     for part, count in _parts(shape, target, scope):
         count -= (part[1] - part[0]) * row_minimum
-        chosen.append(take_largest(scores, rows, part, shape.local_blocks, count, shape.processes))
+        chosen.append(take_largest(scores, rows, part, shape.local_blocks, count, shape))
     return [np.sort(np.concatenate(blocks)) for blocks in zip(*chosen)]
 
 
@@ -65,7 +65,7 @@ def fill_uniformly(
     shape: Shape, support: list[np.ndarray], target: int, rng: np.random.Generator
 ) -> list[np.ndarray]:
     """The support and as many positions outside it, drawn uniformly without replacement, as `target` asks for."""
-    missing = target - int(shape.processes.total(sum(map(len, support))))
+    missing = target - int(shape.total(sum(map(len, support))))
     if missing <= 0:
         return support
     added = draw_inactive(shape, (0, shape.n_rows), support, missing, rng)

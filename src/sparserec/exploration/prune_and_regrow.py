@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sparserec.distributed import Processes
 from sparserec.exploration.candidates import Growth
 from sparserec.exploration.select import Scope, mark_largest, mark_smallest, take_largest
-from sparserec.table import MaskedTable, SparseTable
+from sparserec.table import MaskedTable, Shape, SparseTable
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,9 @@ def mark_dropped(
     parts = entry_segments(table)
     if scope == "joint":
         parts = (np.stack([table.bounds[:-1], table.bounds[1:]], axis=1),)  # type: ignore[assignment]
-    processes = table.shape.processes
     for segments in parts:
-        active = int(processes.total((segments[:, 1] - segments[:, 0]).sum()))
-        mark_smallest(scores, segments, round(fraction * active), dropped, processes)
+        active = int(table.shape.total((segments[:, 1] - segments[:, 0]).sum()))
+        mark_smallest(scores, segments, round(fraction * active), dropped, table.shape)
     return dropped
 
 
@@ -88,7 +86,7 @@ def prune_and_regrow(
     dropped = mark_dropped(table, drop_fraction, scope, drop_scores)
     keep = ~dropped
     eligible = growth.offer(table, keep)
-    n_dropped = int(table.shape.processes.total(dropped.sum()))
+    n_dropped = int(table.shape.total(dropped.sum()))
     count = min(n_dropped, sum(eligible))
     if scope == "joint":
         grown = growth.take((0, table.shape.n_rows), count)
@@ -97,7 +95,7 @@ def prune_and_regrow(
     growth.release()  # given back before the arrays of the table are rebuilt
     returning = _returning(table, dropped, grown)
     scores = table.values if drop_scores is None else drop_scores
-    _keep_largest_dropped(scores, dropped & ~returning, keep, n_dropped - count, table.shape.processes)
+    _keep_largest_dropped(scores, dropped & ~returning, keep, n_dropped - count, table.shape)
     if keep_value:
         keep |= returning
         grown = [
@@ -139,7 +137,7 @@ def _report(table: SparseTable, dropped: int, grown: list[np.ndarray], again: in
     n_users, blocks = table.shape.n_users, table.shape.blocks
     of_users = sum(int(np.searchsorted(new, n_users * width)) for new, (_, width) in zip(grown, blocks))
     here = np.array([sum(map(len, grown)), of_users, again])
-    all_grown, all_of_users, all_again = table.shape.processes.total(here).tolist()
+    all_grown, all_of_users, all_again = table.shape.total(here).tolist()
     return Exploration(dropped, all_grown, all_of_users, all_again, table.parameters())
 
 
@@ -153,11 +151,11 @@ def _returning(table: SparseTable, dropped: np.ndarray, grown: list[np.ndarray])
 
 
 def _keep_largest_dropped(
-    scores: np.ndarray, waiting: np.ndarray, keep: np.ndarray, count: int, processes: Processes
+    scores: np.ndarray, waiting: np.ndarray, keep: np.ndarray, count: int, shape: Shape
 ) -> None:
     """When not all that was dropped can be grown elsewhere, the largest dropped entries stay: density is exact."""
     entries = np.flatnonzero(waiting)
-    keep[entries[mark_largest(np.abs(scores[entries]), count, processes)]] = True
+    keep[entries[mark_largest(np.abs(scores[entries]), count, shape)]] = True
 
 
 # One exploration of a dense table under a mask, over users and items as one table, as DSL's released code does it.

@@ -1,7 +1,8 @@
 """Exact top-k without sorting or copying: radix select on the bits of |x|, ties broken by position.
 
 Magnitudes of float32 numbers order like their bit patterns, so two histograms of 65,536 bins give the exact k-th
-value. Histograms of parts add up, which is what lets blocks live in different processes.
+value. Histograms of parts add up, which is what lets the parts of a table be held apart: a function that is given a
+shape chooses among the entries of all of them.
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from typing import Literal
 import numpy as np
 
 from sparserec.compiled import compiled
-from sparserec.distributed import ALONE, Processes
-from sparserec.table import SparseTable
+from sparserec.table import Shape, SparseTable
 
 Scope = Literal["tables", "joint"]
 """Choose among users and among items apart, or rank the stacked table as one."""
@@ -53,24 +53,22 @@ def kth_key(
     k: int,
     largest: bool,
     skip_negative: bool = False,
-    processes: Processes = ALONE,
+    shape: Shape | None = None,
 ) -> tuple[int, int]:
     """(key, ties): the k-th magnitude from the chosen end as bits, and how many entries equal to it are among the k.
 
-    Where others hold entries too it is the k-th of all, and `ties` are those of this process: earlier ones come first.
+    Of a shape's entries it is the k-th of all, and `ties` are those held here: earlier ones come first.
     """
-    keys = values.view(np.uint32)
-    here = np.zeros(1 << 16, np.int64)
+    keys, here = values.view(np.uint32), np.zeros(1 << 16, np.int64)
     _histogram(keys, segments, skip_negative, -1, here)
-    counts = processes.total(here)
+    counts = here if shape is None else shape.total(here)
     if k < 1 or k > counts.sum():
         raise ValueError(f"cannot select {k} of {counts.sum()} entries")
     high, left = _bin_of(counts, k, largest)
     here = np.zeros(1 << 16, np.int64)
     _histogram(keys, segments, skip_negative, high, here)
-    low, ties = _bin_of(processes.total(here), left, largest)
-    equal = processes.gather(here[low : low + 1], processes.count)
-    before = int(equal[: processes.rank].sum())
+    low, ties = _bin_of(here if shape is None else shape.total(here), left, largest)
+    before = 0 if shape is None else shape.before(int(here[low]))
     return int(high) << 16 | int(low), min(max(int(ties) - before, 0), int(here[low]))
 
 
@@ -87,24 +85,20 @@ def _mark_smallest(keys, segments, key, ties, chosen):  # type: ignore[no-untype
 
 
 def mark_smallest(
-    values: np.ndarray,
-    segments: np.ndarray,
-    k: int,
-    chosen: np.ndarray,
-    processes: Processes = ALONE,
+    values: np.ndarray, segments: np.ndarray, k: int, chosen: np.ndarray, shape: Shape | None = None
 ) -> None:
     """Set chosen[e] for the k smallest magnitudes in the segments; of equal ones the first are taken."""
     if k <= 0:
         return
-    key, ties = kth_key(values, segments, k, largest=False, processes=processes)
+    key, ties = kth_key(values, segments, k, largest=False, shape=shape)
     _mark_smallest(values.view(np.uint32), segments, key, ties, chosen)
 
 
-def mark_largest(values: np.ndarray, k: int, processes: Processes = ALONE) -> np.ndarray:
+def mark_largest(values: np.ndarray, k: int, shape: Shape | None = None) -> np.ndarray:
     """True for the k largest of numbers that are not negative; of equal ones the first are taken."""
     if k <= 0:
         return np.zeros(len(values), bool)
-    key, ties = kth_key(values, np.array([[0, len(values)]]), k, largest=True, processes=processes)
+    key, ties = kth_key(values, np.array([[0, len(values)]]), k, largest=True, shape=shape)
     keys = values.view(np.uint32)
     chosen = keys > key
     chosen[np.flatnonzero(keys == key)[:ties]] = True
@@ -112,12 +106,12 @@ def mark_largest(values: np.ndarray, k: int, processes: Processes = ALONE) -> np
 
 
 @compiled()
-def _take_largest(keys, rows, first_row, last_row, start, width, key, ties, out):  # type: ignore[no-untyped-def]
+def _take_largest(keys, rows, key, ties, out):  # type: ignore[no-untyped-def]
     """Positions of one block whose key is above the threshold, plus the first `ties` equal ones."""
-    written = 0
-    for index in range(first_row, last_row):
+    written, width = 0, keys.shape[1]
+    for index in range(len(rows)):
         for column in range(width):
-            bits = keys[index, start + column]
+            bits = keys[index, column]
             if bits & SIGN:
                 continue
             if bits > key or (bits == key and ties > 0):
@@ -134,17 +128,16 @@ def take_largest(
     part: tuple[int, int],  # half-open range of score rows to look at
     blocks: list[tuple[int, int]],
     k: int,
-    processes: Processes = ALONE,
+    shape: Shape | None = None,
 ) -> list[np.ndarray]:
     """Positions (row * width + column, ascending) per block of the k largest scores; ties by (block, row, column)."""
-    empty = [np.empty(0, np.int32) for _ in blocks]
     if k <= 0:
-        return empty
-    inside = np.array([[part[0] * scores.shape[1], part[1] * scores.shape[1]]])
-    key, ties = kth_key(scores.reshape(-1), inside, k, True, skip_negative=True, processes=processes)
-    buffer, taken, keys = np.empty(k, np.int32), [], scores.view(np.uint32)
+        return [np.empty(0, np.int32) for _ in blocks]
+    segment = np.array([[part[0] * scores.shape[1], part[1] * scores.shape[1]]])
+    key, ties = kth_key(scores.reshape(-1), segment, k, True, skip_negative=True, shape=shape)
+    inside, buffer, taken, keys = slice(*part), np.empty(k, np.int32), [], scores.view(np.uint32)
     for start, width in blocks:
-        count, ties = _take_largest(keys, rows, part[0], part[1], start, width, key, ties, buffer)
+        count, ties = _take_largest(keys[inside, start : start + width], rows[inside], key, ties, buffer)
         taken.append(buffer[:count].copy())
     return taken
 
@@ -166,9 +159,8 @@ def mark_kept(table: SparseTable, count: int, sizes: np.ndarray | None = None) -
     keep = np.zeros(len(table.values), bool)
     for first in range(0, n_rows, ROWS_AT_ONCE):
         _mark_best_of_rows(table, first, sizes[first : first + ROWS_AT_ONCE], keep)
-    others, processes = np.flatnonzero(~keep), table.shape.processes
-    left = count - int(processes.total(keep.sum()))
-    keep[others[mark_largest(np.abs(table.values[others]), left, processes)]] = True
+    others, left = np.flatnonzero(~keep), count - int(table.shape.total(keep.sum()))
+    keep[others[mark_largest(np.abs(table.values[others]), left, table.shape)]] = True
     return keep
 
 

@@ -18,7 +18,7 @@ from sparserec.distributed import ALONE, Processes
 from sparserec.exploration import Factors, StoredFactors, interval_of
 from sparserec.graph import automatic_width
 from sparserec.settings import Settings
-from sparserec.table import InitialValues, Ledger, Shape, Table
+from sparserec.table import InitialValues, Ledger, Shape, Table, shape_for
 
 
 @dataclass(frozen=True)
@@ -128,8 +128,8 @@ class Context:
         """Shape of a table of this run, with the automatic block width."""
         n_users, n_items, dim = self.train.n_users, self.train.n_items, dim or self.dim
         if not self.user_rows:
-            return Shape(0, n_items, dim, dim, self.processes)
-        return Shape(n_users, n_items, dim, automatic_width(n_users + n_items, dim), self.processes)
+            return shape_for(self.processes, 0, n_items, dim, dim)
+        return shape_for(self.processes, n_users, n_items, dim, automatic_width(n_users + n_items, dim))
 
     def frequencies(self) -> tuple[np.ndarray, np.ndarray]:
         """Train interactions of each row of the table: of users, where they have rows, and of items."""

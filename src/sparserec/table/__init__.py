@@ -17,8 +17,8 @@ from sparserec.table.composed import ComposedTable, code_shape
 from sparserec.table.computed import ComputedTable, Hashes, network_size
 from sparserec.table.dense import DenseTable
 from sparserec.table.masked import MaskedTable
-from sparserec.table.parts import cut_state, join_states
 from sparserec.table.prefix import PrefixTable
+from sparserec.table.shards import Shards, cut_state, holders, join_states, shape_for
 from sparserec.table.sparse import SparseTable
 from sparserec.table.thresholded import ThresholdedTable, Thresholds
 
@@ -51,6 +51,7 @@ __all__ = [
     "MaskedTable",
     "PrefixTable",
     "Shape",
+    "Shards",
     "SparseTable",
     "State",
     "Table",
@@ -59,7 +60,9 @@ __all__ = [
     "Update",
     "code_shape",
     "cut_state",
+    "holders",
     "join_states",
     "network_size",
+    "shape_for",
     "total",
 ]

@@ -86,43 +86,32 @@ class Cohorts:
         return StepSizes((learning_rate / first).astype(np.float32), np.sqrt(second).astype(np.float32))
 
 
+class Active(NamedTuple):
+    """Where the active entries of a block are, and their cohorts."""
+
+    positions: np.ndarray  # int32 (n,) row * width + column inside the block
+    width: int
+    ages: np.ndarray
+
+
 @compiled(parallel=True)
-def update_sparse(
-    positions: np.ndarray,  # int32 (n,) row * width + column inside the block
-    width: int,
-    block_gradient: np.ndarray,  # (nodes * width,) flat gradient of the block
+def update_active(
+    active: Active,
+    gradient: np.ndarray,  # of the active entries alone, or of all of the block, flat
     row_decay: np.ndarray,  # float32 (nodes,) weight of half the squared row in the loss
     dropout: BlockDropout,
     steps: StepSizes,
-    ages: np.ndarray,
     values: np.ndarray,
     first: np.ndarray,
     second: np.ndarray,
 ) -> None:
-    """One Adam step on the active entries of a block, straight from the block's dense gradient."""
-    for e in prange(len(positions)):
-        row, column, age = positions[e] // width, positions[e] % width, ages[e]
-        gradient = own_gradient(block_gradient[positions[e]], values[e], row, column, row_decay, dropout)
-        values[e], first[e], second[e] = adam_entry(
-            values[e], gradient, first[e], second[e], steps.sizes[age], steps.roots[age]
-        )
-
-
-@compiled(parallel=True)
-def update_entries(
-    positions: np.ndarray,
-    width: int,
-    gradient: np.ndarray,  # (n,) of the active entries themselves
-    row_decay: np.ndarray,
-    steps: StepSizes,
-    ages: np.ndarray,
-    values: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-) -> None:
-    """One Adam step on active entries whose gradient is at hand."""
-    for e in prange(len(gradient)):
-        age, slope = ages[e], gradient[e] + row_decay[positions[e] // width] * values[e]
+    """One Adam step on the active entries of a block."""
+    aligned = len(gradient) == len(values)
+    for e in prange(len(values)):
+        position, age = active.positions[e], active.ages[e]
+        row, column = position // active.width, position % active.width
+        entry = gradient[e] if aligned else gradient[position]
+        slope = own_gradient(entry, values[e], row, column, row_decay, dropout)
         values[e], first[e], second[e] = adam_entry(
             values[e], slope, first[e], second[e], steps.sizes[age], steps.roots[age]
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, Protocol
 
@@ -13,7 +13,6 @@ import torch
 from sparserec import streams
 from sparserec.counter import Key, key_of, normal_at, uniform_at
 from sparserec.device import EncodedTable
-from sparserec.distributed import ALONE, Processes
 from sparserec.errors import SettingError
 from sparserec.table.adam import BlockDropout
 
@@ -55,7 +54,7 @@ class InitialValues:
 class Candidates:
     """Rows whose inactive entries may be activated, and their gradient so far."""
 
-    rows: np.ndarray  # int32, ascending; those that other processes hold too
+    rows: np.ndarray  # int32, ascending; those held elsewhere too
     here: slice  # which of them are held here
     accumulated: np.ndarray  # float32 (rows held here, columns held here)
     cumulative: bool  # sum over steps, or the last step's gradient only
@@ -76,93 +75,62 @@ class Watched:
 
 
 LARGEST_POSITION = 2**31 - 1
-ROWS_AT_ONCE = 1 << 16
 CHUNKS = 8
-"""Stretches of rows that a table of items alone is shared by; each is summed by itself, whoever holds it."""
+"""Stretches of the rows of a table of items alone; each is summed by itself, whoever holds it."""
 State = dict[str, np.ndarray]
 
 
-@dataclass(frozen=True)
+@dataclass
 class Shape:
-    """Size of the stacked table and how its columns are cut into blocks.
+    """Size of the stacked table, how its columns are cut into blocks, and which of it is held here: all of it.
 
     Users and items are two groups of rows. A base may have no user rows; the groups of a table of codes are its two
-    code books. Where several processes train, each holds some parts of the table: a stretch of the blocks or, of a
-    table of items alone, which is one block, a stretch of its rows. `dim` and `n_rows` are of the whole table, `blocks`
-    and `rows` are those held here.
+    code books. A table has parts that can be held apart (shards.py): column blocks or, of a table of items alone, which
+    is one block, chunks of rows. `dim`, `n_rows` and `all_blocks` are of the whole table, `blocks` and `rows` are those
+    held here; what is known of parts or rows alone becomes what is known of all by the methods of this class.
     """
 
     n_users: int
     n_items: int
     dim: int
     width: int
-    processes: Processes = field(default=ALONE, compare=False)
 
     def __post_init__(self) -> None:
-        if self.processes.count > self.n_parts:
-            raise SettingError(f"{self.processes.count} processes: {self._too_few_parts}")
+        self.n_rows = self.n_users + self.n_items
         if self.n_rows * self.width >= LARGEST_POSITION:
             raise SettingError(
-                f"{self.n_rows:,} users and items in blocks of {self.width} columns: positions in a block are "
-                "int32 and "
-                f"end at {LARGEST_POSITION:,}; use narrower blocks"
+                f"{self.n_rows:,} users and items in blocks of {self.width} columns: positions in a block are int32 "
+                f"and end at {LARGEST_POSITION:,}; use narrower blocks"
             )
+        starts = range(0, self.dim, self.width)
+        self.all_blocks = [(start, min(self.width, self.dim - start)) for start in starts]
+        """(first column, width) of each block of the whole table; the last one may be narrower."""
+        self.by_rows = self.n_users == 0 and len(self.all_blocks) == 1
+        """Whether parts are chunks of rows, not column blocks: so they are where items alone have rows."""
+        self.n_parts = CHUNKS if self.by_rows else len(self.all_blocks)
+        self.chunk_edges = (np.arange(CHUNKS + 1) * self.n_rows // CHUNKS).astype(np.int32)
+        """Where each chunk of rows begins, and where the last one ends."""
+        self._hold(range(self.n_parts))
 
-    @property
-    def n_rows(self) -> int:
-        return self.n_users + self.n_items
+    def _hold(self, parts: range) -> None:
+        """What follows from the parts that are held here."""
+        self.parts = parts
+        self.held = range(1) if self.by_rows else parts
+        """Which blocks, be it only some rows of them."""
+        self.held_edges = self.chunk_edges[parts.start : parts.stop + 1]
+        ends = self.held_edges[[0, -1]].tolist() if self.by_rows else (0, self.n_rows)
+        self.rows = slice(*ends)
+        self.blocks = [self.all_blocks[index] for index in self.held]
+        """(first column, width) of each."""
+        self.columns = sum(width for _, width in self.blocks)
+        self.first_column = self.held.start * self.width
+        self.local_blocks = [(start - self.first_column, width) for start, width in self.blocks]
+        """The same in an array of no other columns."""
 
     @property
     def sizes(self) -> dict[str, int]:
-        """What a file says of a shape, whoever holds its blocks."""
+        """What a file says of a shape, whoever holds its parts."""
         return {"n_users": self.n_users, "n_items": self.n_items, "dim": self.dim, "width": self.width}
-
-    @property
-    def n_blocks(self) -> int:
-        """Blocks of the whole table."""
-        return -(-self.dim // self.width)
-
-    @property
-    def all_blocks(self) -> list[tuple[int, int]]:
-        """(first column, width) of each block of the whole table; the last one may be narrower."""
-        return [(start, min(self.width, self.dim - start)) for start in range(0, self.dim, self.width)]
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether processes share chunks of rows, not column blocks: so they do where items alone have rows."""
-        return self.n_users == 0 and self.n_blocks == 1
-
-    @property
-    def n_parts(self) -> int:
-        """Parts of the whole table, each of which one process holds: chunks of rows, or column blocks."""
-        return CHUNKS if self.by_rows else self.n_blocks
-
-    @property
-    def parts(self) -> range:
-        """Which parts are held here."""
-        return self.processes.share(self.n_parts)
-
-    @property
-    def held(self) -> range:
-        """Which blocks are held here, be it only some rows of them."""
-        return range(1) if self.by_rows else self.parts
-
-    @property
-    def chunk_edges(self) -> np.ndarray:
-        """Where each chunk of rows begins, int32, and where the last one ends."""
-        return (np.arange(CHUNKS + 1) * self.n_rows // CHUNKS).astype(np.int32)
-
-    @property
-    def held_edges(self) -> np.ndarray:
-        """The same of the chunks held here."""
-        return self.chunk_edges[self.parts.start : self.parts.stop + 1]
-
-    @property
-    def rows(self) -> slice:
-        """Rows held here: all of them where processes share columns."""
-        if not self.by_rows:
-            return slice(0, self.n_rows)
-        return slice(int(self.held_edges[0]), int(self.held_edges[-1]))
 
     @property
     def local_parts(self) -> list[tuple[int, slice]]:
@@ -179,72 +147,35 @@ class Shape:
 
     def held_positions(self, positions: np.ndarray) -> np.ndarray:
         """Of ascending positions of a block those in rows held here."""
-        if not self.by_rows or self.processes.alone:
-            return positions
-        edges = np.array([self.rows.start * self.dim, self.rows.stop * self.dim], np.int32)
-        first, last = np.searchsorted(positions, edges)
-        return positions[first:last].copy()  # a view would keep all of them in memory
-
-    @property
-    def blocks(self) -> list[tuple[int, int]]:
-        """(first column, width) of each block held here."""
-        return [self.all_blocks[index] for index in self.held]
-
-    @property
-    def first_column(self) -> int:
-        """Where the columns held here begin."""
-        return self.held.start * self.width
-
-    @property
-    def columns(self) -> int:
-        """Columns held here."""
-        return sum(width for _, width in self.blocks)
-
-    @property
-    def local_blocks(self) -> list[tuple[int, int]]:
-        """(first column, width) of the blocks held here in an array of no other columns."""
-        return [(start - self.first_column, width) for start, width in self.blocks]
+        return positions
 
     def gather(self, parts: np.ndarray) -> np.ndarray:
         """Something of every part of the whole table, in their order, from that of the parts held here."""
-        return self.processes.gather(parts, self.n_parts)
+        return parts
 
     def sum_over_parts(self, numbers: Sequence[float]) -> float:
         """The sum over all parts, in their order, from numbers of the parts held here."""
         return float(sum(self.gather(np.array(numbers, np.float64)).tolist()))
 
+    def total(self, numbers: np.ndarray | int) -> np.ndarray:
+        """Sum of whole numbers over all holders, int64."""
+        return np.asarray(numbers, np.int64)
+
+    def largest(self, numbers: np.ndarray) -> np.ndarray:
+        """The largest of every number over all holders."""
+        return numbers
+
+    def before(self, count: int) -> int:
+        """The sum of a number over the holders of earlier parts."""
+        return 0
+
     def whole_rows(self, part: np.ndarray) -> np.ndarray:
-        """Rows with all columns, from the columns held here; a stretch of rows at a time travels."""
-        if self.processes.alone or self.by_rows:
-            return part
-        whole = np.empty((len(part), self.dim), part.dtype)
-        for first in range(0, len(part), ROWS_AT_ONCE):
-            stretch = part[first : first + ROWS_AT_ONCE]
-            blocks = np.zeros((len(self.held), self.width, len(stretch)), part.dtype)
-            for block, (start, width) in zip(blocks, self.local_blocks):
-                block[:width] = stretch[:, start : start + width].T
-            columns = self.gather(blocks).reshape(-1, len(stretch))
-            whole[first : first + ROWS_AT_ONCE] = columns[: self.dim].T
-        return whole
+        """Rows with all columns, from the columns held here."""
+        return part
 
     def all_rows(self, part: np.ndarray) -> np.ndarray:
         """All rows of a table, from those held here."""
-        if self.processes.alone or not self.by_rows:
-            return part
-        sizes = np.diff(self.chunk_edges)
-        chunks = np.zeros((len(self.parts), sizes.max(), part.shape[1]), part.dtype)
-        for chunk, (_, rows) in zip(chunks, self.local_parts):
-            chunk[: rows.stop - rows.start] = part[rows]
-        return np.concatenate([chunk[:size] for chunk, size in zip(self.gather(chunks), sizes)])
-
-    @property
-    def _too_few_parts(self) -> str:
-        if self.by_rows:
-            return f"a table of items is cut into {CHUNKS} chunks of rows, and every process needs one"
-        return (
-            f"a table of {self.dim} columns has {self.n_blocks} blocks of {self.width}, and every process needs one; "
-            f"start at most {self.n_blocks}, or train one with more columns"
-        )
+        return part
 
 
 @dataclass(frozen=True)

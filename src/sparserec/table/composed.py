@@ -67,20 +67,20 @@ class ComposedTable:
         weights = np.where(rows < self.shape.n_users, 1.0, counts)
         self._own[rows] = self.reward * RELEASED_ROWS / counts.sum() * weights
         return -sum(
-            _squared_tanh(self._codes(block), self.size, self.stride, rows, self._own, self.sharpness)
+            _squared_tanh(self._codes(block), self.stride, rows, self._own, self.sharpness)
             for block in range(len(self.shape.blocks))
         )
 
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
         mask = dropout.block(self.shape.blocks[block][0])
-        _compose(self._codes(block), self.size, self.stride, mask, out.numpy())
+        _compose(self._codes(block), self.stride, mask, out.numpy())
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """The gradient of every code is the sum over the rows that have it."""
         codes, dropout = self._codes(block), update.dropout.block(self.shape.blocks[block][0])
         summed = self._gradient.reshape(-1)[: codes.size].reshape(codes.shape)
         rows, decay = gradient.numpy(), update.row_decay
-        _sum_by_code(rows, codes, self.size, self.stride, decay, dropout, self._own, self.sharpness, summed)
+        _sum_by_code(rows, codes, self.stride, decay, dropout, self._own, self.sharpness, summed)
         below = Update(update.step, update.learning_rate, self._no_decay)
         self.codes.receive(block, torch.from_numpy(summed), below)
 
@@ -89,7 +89,7 @@ class ComposedTable:
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         blocks = range(len(self.shape.blocks))
-        return 0.5 * sum(_squares(self._codes(block), self.size, self.stride, row_decay) for block in blocks)
+        return 0.5 * sum(_squares(self._codes(block), self.stride, row_decay) for block in blocks)
 
     def parameters(self) -> int:
         return self.codes.parameters()
@@ -144,7 +144,8 @@ def _below(state: State) -> State:
 
 
 @compiled(parallel=True)
-def _compose(codes: np.ndarray, size: int, stride: int, dropout: BlockDropout, out: np.ndarray) -> None:
+def _compose(codes: np.ndarray, stride: int, dropout: BlockDropout, out: np.ndarray) -> None:
+    size = len(codes) // 2
     for row in prange(out.shape[0]):
         first, second = row // stride, size + row % size
         for column in range(out.shape[1]):
@@ -156,7 +157,6 @@ def _compose(codes: np.ndarray, size: int, stride: int, dropout: BlockDropout, o
 def _sum_by_code(
     gradient: np.ndarray,  # (rows, width), of the loss by the rows as the filter saw them
     codes: np.ndarray,  # (2 * size, width)
-    size: int,
     stride: int,
     row_decay: np.ndarray,
     dropout: BlockDropout,
@@ -165,7 +165,7 @@ def _sum_by_code(
     out: np.ndarray,  # (2 * size, width)
 ) -> None:
     """Each code sums over its rows in order, so that the bits do not depend on the number of threads."""
-    sharp = np.float32(sharpness)
+    sharp, size = np.float32(sharpness), len(codes) // 2
     for code in prange(2 * size):
         out[code] = 0.0
         row, step = (code * stride, 1) if code < size else (code - size, size)
@@ -183,9 +183,9 @@ def _sum_by_code(
 
 @compiled()
 def _squared_tanh(
-    codes: np.ndarray, size: int, stride: int, rows: np.ndarray, own: np.ndarray, sharpness: float
+    codes: np.ndarray, stride: int, rows: np.ndarray, own: np.ndarray, sharpness: float
 ) -> float:
-    total = 0.0
+    total, size = 0.0, len(codes) // 2
     for row in rows:
         for column in range(codes.shape[1]):
             bent = np.tanh(sharpness * (codes[row // stride, column] + codes[size + row % size, column]))
@@ -194,8 +194,8 @@ def _squared_tanh(
 
 
 @compiled()
-def _squares(codes: np.ndarray, size: int, stride: int, weights: np.ndarray) -> float:
-    total = 0.0
+def _squares(codes: np.ndarray, stride: int, weights: np.ndarray) -> float:
+    total, size = 0.0, len(codes) // 2
     for row in range(len(weights)):
         if weights[row] == 0.0:
             continue

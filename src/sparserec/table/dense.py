@@ -101,7 +101,7 @@ class DenseTable(BlockWise):
 
     def quantised(self, bits: int) -> DenseTable:
         twin = copy.copy(self)
-        over_columns = None if self.shape.by_rows else self.shape.processes.largest
+        over_columns = None if self.shape.by_rows else self.shape.largest
         matrix = fake_quantise(self.matrix(), bits, over_columns)
         twin.values = [
             np.ascontiguousarray(matrix[:, start : start + width]) for start, width in self.shape.local_blocks

@@ -23,7 +23,7 @@ from sparserec.device import (
     fake_quantise_flat,
     quantised_bytes_flat,
 )
-from sparserec.table.adam import BlockDropout, Cohorts, dropped, update_entries, update_sparse
+from sparserec.table.adam import Active, BlockDropout, Cohorts, dropped, update_active
 from sparserec.table.base import (
     BlockWise,
     Candidates,
@@ -100,30 +100,21 @@ class SparseTable(BlockWise):
         if (w := self.watched) is not None:
             inside = slice(int(w.bounds[block]), int(w.bounds[block + 1]))
             np.take(grad.reshape(-1), w.positions[inside], out=w.gradient[inside])
-        steps, dropout = (
-            self.cohorts.step_sizes(update.step, update.learning_rate),
-            update.dropout.block(start),
-        )
-        update_sparse(
-            self.positions[part], width, grad.reshape(-1), update.row_decay, dropout, steps, self.ages[part],
-            self.values[part], self.first[part], self.second[part],
-        )  # fmt: skip
+        self._adam(part, start, width, grad.reshape(-1), update)
+
+    def _adam(self, part: slice, start: int, width: int, gradient: np.ndarray, update: Update) -> None:
+        """One step on the active entries of a block."""
+        steps = self.cohorts.step_sizes(update.step, update.learning_rate)
+        active, dropout = Active(self.positions[part], width, self.ages[part]), update.dropout.block(start)
+        arrays = self.values[part], self.first[part], self.second[part]
+        update_active(active, gradient, update.row_decay, dropout, steps, *arrays)
 
     def receive_entries(self, gradient: np.ndarray, update: Update) -> None:
         """One Adam step from the gradient of the active entries alone; for tables of one block, and without dropout."""
         assert len(self.shape.blocks) == 1 and not update.dropout.rate
         if self.gradient is not None:
             self._kept_gradient()[:] = gradient
-        steps = self.cohorts.step_sizes(update.step, update.learning_rate)
-        update_entries(
-            self.positions, self.shape.dim, gradient, update.row_decay, steps, self.ages,
-            self.values, self.first, self.second,
-        )  # fmt: skip
-
-    def accumulate(self, chosen: np.ndarray, gradient: np.ndarray) -> None:
-        """Add gradients of whole rows, shape (chosen, dim), to those of some candidates, named by their place."""
-        assert self.candidates is not None
-        self.candidates.accumulated[chosen] += gradient
+        self._adam(slice(None), 0, self.shape.dim, gradient, update)
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         """sum over entries of decay[row] * value^2 / 2."""
@@ -162,7 +153,7 @@ class SparseTable(BlockWise):
             flat = np.concatenate(positions).astype(np.int32)
             bounds = np.cumsum([0] + [len(block) for block in positions])
             self.watched = Watched(flat, bounds, np.zeros(len(flat), np.float32))
-            self.most_watched = max(self.most_watched, int(self.shape.processes.total(len(flat))))
+            self.most_watched = max(self.most_watched, int(self.shape.total(len(flat))))
 
     def change_support(
         self, keep: np.ndarray, grown: list[np.ndarray], step: int, values: np.ndarray | None = None
@@ -204,7 +195,7 @@ class SparseTable(BlockWise):
     def row_sizes(self) -> np.ndarray:
         """Active entries per row."""
         here = np.bincount(self.entries()[0], minlength=self.shape.n_rows)
-        return self.shape.processes.total(here)
+        return self.shape.total(here)
 
     def user_entries(self) -> np.ndarray:
         """How many entries of each block belong to users: they come first in a block."""
@@ -222,10 +213,10 @@ class SparseTable(BlockWise):
         return self.cohorts.births[-1]
 
     def parameters(self) -> int:
-        """Active entries, those of other processes included; counted once for every support."""
+        """Active entries, those held elsewhere too; counted once for every support."""
         if self._counted is not self.positions:
             self._counted = self.positions
-            self._parameters = int(self.shape.processes.total(len(self.values)))
+            self._parameters = int(self.shape.total(len(self.values)))
         return self._parameters
 
     def state(self) -> State:
@@ -318,7 +309,7 @@ class SparseTable(BlockWise):
     def quantised(self, bits: int) -> SparseTable:
         rows, _, values = self.entries()
         twin = copy.copy(self)
-        twin.values = fake_quantise_flat(values, rows, self.shape.n_rows, bits, self.shape.processes.largest)
+        twin.values = fake_quantise_flat(values, rows, self.shape.n_rows, bits, self.shape.largest)
         twin.candidates = twin.watched = None
         return twin
 

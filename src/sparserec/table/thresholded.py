@@ -22,7 +22,8 @@ from sparserec.table.base import BlockWise, EntryDropout, InitialValues, Ledger,
 from sparserec.table.dense import DenseTable
 from sparserec.table.sparse import SeenAsSparse, SparseTable
 
-ARRAYS = ("values", "logits", "first", "second", "logit_first", "logit_second")
+MOMENTS = ("first", "second", "logit_first", "logit_second")
+"""Of values and of logits, as a file names them."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +56,7 @@ class ThresholdedTable(SeenAsSparse, BlockWise):
     def __init__(self, shape: Shape, values: list[np.ndarray], logit: float, thresholds: Thresholds) -> None:
         self.shape, self.values, self.thresholds = shape, values, thresholds
         self.logits = [np.full_like(block, logit) for block in values]
-        self.first, self.second, self.logit_first, self.logit_second = (
-            [np.zeros_like(block) for block in values] for _ in range(4)
-        )
+        self.moments = [np.zeros((len(MOMENTS), *block.shape), np.float32) for block in values]
         self._count()
 
     @classmethod
@@ -79,18 +78,15 @@ class ThresholdedTable(SeenAsSparse, BlockWise):
 
     def receive(self, block: int, gradient: torch.Tensor, update: Update) -> None:
         """One Adam step on values and logits, and how many entries are above their threshold after it."""
-        dropout = update.dropout.block(self.shape.blocks[block][0])
-        how = self._step(update)
-        _update_thresholded(
-            gradient.numpy(), update.row_decay, dropout, how, self.values[block], self.logits[block],
-            self.first[block], self.second[block], self.logit_first[block], self.logit_second[block],
-        )  # fmt: skip
-        self.active[block] = _survivors(self.values[block], self.logits[block], self.thresholds.ceiling)
-
-    def _step(self, update: Update) -> ThresholdStep:
+        dropout, how = update.dropout.block(self.shape.blocks[block][0]), self.thresholds
         (size,), (root,) = Cohorts().step_sizes(update.step, update.learning_rate)
-        (logit_size,), _ = Cohorts().step_sizes(update.step, self.thresholds.rate)
-        return ThresholdStep(size, logit_size, root, self.thresholds.decay, self.thresholds.ceiling)
+        (logit_size,), _ = Cohorts().step_sizes(update.step, how.rate)
+        step, arrays = ThresholdStep(size, logit_size, root, how.decay, how.ceiling), self._block(block)
+        _update_thresholded(gradient.numpy(), update.row_decay, dropout, step, *arrays)
+        self.active[block] = _survivors(*arrays[:2], how.ceiling)
+
+    def _block(self, block: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.values[block], self.logits[block], self.moments[block]
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         total = 0.0
@@ -127,14 +123,19 @@ class ThresholdedTable(SeenAsSparse, BlockWise):
         return SparseTable(self.shape, support, np.concatenate(values))
 
     def state(self) -> State:
-        arrays = {
-            f"{name}.{index}": block for name in ARRAYS for index, block in enumerate(getattr(self, name))
-        }
+        arrays: State = {}
+        for index in range(len(self.values)):
+            values, logits, moments = self._block(index)
+            arrays |= {f"values.{index}": values, f"logits.{index}": logits}
+            arrays |= {f"{name}.{index}": one for name, one in zip(MOMENTS, moments)}
         return arrays | {"thresholds": np.array(astuple(self.thresholds))}
 
     def load(self, state: State) -> None:
-        for name in ARRAYS:
-            setattr(self, name, [state[f"{name}.{index}"].copy() for index in range(len(self.shape.blocks))])
+        blocks = range(len(self.shape.blocks))
+        self.values, self.logits = (
+            [state[f"{name}.{i}"].copy() for i in blocks] for name in ("values", "logits")
+        )
+        self.moments = [np.stack([state[f"{name}.{i}"] for name in MOMENTS]) for i in blocks]
         self.thresholds = Thresholds(*(float(number) for number in state["thresholds"]))
         self._count()
 
@@ -187,11 +188,9 @@ def _update_thresholded(
     how: ThresholdStep,
     values: np.ndarray,
     logits: np.ndarray,
-    first: np.ndarray,
-    second: np.ndarray,
-    logit_first: np.ndarray,
-    logit_second: np.ndarray,
+    moments: np.ndarray,  # (4, nodes, width)
 ) -> None:
+    first, second, logit_first, logit_second = moments[0], moments[1], moments[2], moments[3]
     pull, share = np.float32(how.decay), np.float32(1.0 / how.ceiling)
     for row in prange(gradient.shape[0]):
         for column in range(gradient.shape[1]):

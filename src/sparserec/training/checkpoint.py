@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -94,18 +93,20 @@ def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
 
 def save_table(path: Path, table: Table) -> None:
     """Write what `load_table` needs; candidates of an exploration under way are left out."""
+    from sparserec.table import holders
+
     kept = {name: array for name, array in table.state().items() if not name.startswith("candidates.")}
     arrays = put_state(path, kept, table.shape)
-    write_once(path, arrays, {"kind": table.kind, "shape": table.shape.sizes}, table.shape.processes)
+    write_once(path, arrays, {"kind": table.kind, "shape": table.shape.sizes}, holders(table.shape))
 
 
 def load_table(path: Path, processes: Processes = ALONE) -> Table:
     """The table as it was saved, ready to evaluate, recommend from or train on; a process gets the parts it holds."""
-    from sparserec.table import TABLES, Shape  # arrays alone are read without torch
+    from sparserec.table import TABLES, shape_for  # arrays alone are read without torch
 
     arrays, stored = read_arrays(path)
     with fitting(path):
-        kind, shape = TABLES[stored["kind"]], Shape(**stored["shape"], processes=processes)
+        kind, shape = TABLES[stored["kind"]], shape_for(processes, **stored["shape"])
         return kind.revive(shape, take_state(path, arrays, shape))  # type: ignore[attr-defined]
 
 
@@ -122,9 +123,9 @@ def put_state(path: Path, state: Arrays, shape: Shape) -> Arrays:
 
     Then each part has a file beside it. They are of no use before `path` is written, which names them by its own name.
     """
-    from sparserec.table import cut_state
+    from sparserec.table import cut_state, holders
 
-    if shape.processes.alone:
+    if holders(shape).alone:
         return state
     for part in shape.parts:
         write_arrays(part_path(path, part), cut_state(state, shape, part), {})
@@ -133,13 +134,13 @@ def put_state(path: Path, state: Arrays, shape: Shape) -> Arrays:
 
 def take_state(path: Path, arrays: Arrays, shape: Shape) -> Arrays:
     """The state of the parts held here, from what `put_state` left, with however many processes."""
-    from sparserec.table import cut_state, join_states
+    from sparserec.table import Shape, cut_state, holders, join_states
 
     if not arrays:
         return join_states([read_arrays(part_path(path, part))[0] for part in shape.parts], shape.by_rows)
-    if shape.processes.alone:
+    if holders(shape).alone:
         return arrays
-    whole = replace(shape, processes=ALONE)
+    whole = Shape(**shape.sizes)
     return join_states([cut_state(arrays, whole, part) for part in shape.parts], shape.by_rows)
 
 

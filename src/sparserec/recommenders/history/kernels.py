@@ -7,6 +7,8 @@ and sums of chunks are added in their order: results do not depend on how many t
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from llvmlite import ir
 from numba import float32, int32, prange
@@ -41,9 +43,32 @@ def fast_exp(x):  # type: ignore[no-untyped-def]
     return power * _as_float(np.int32((whole + np.int32(127)) << 23))  # type: ignore[call-arg]
 
 
+class ActiveRows(NamedTuple):
+    """The active entries of a table of one block, by row."""
+
+    starts: np.ndarray  # int32 (rows + 1,) where the entries of each row begin
+    positions: np.ndarray
+    values: np.ndarray
+    scales: np.ndarray  # float32 (rows,) what makes each row as long as it should be
+
+
+class Softmax(NamedTuple):
+    """The items that the softmax of a batch runs over, and the pairs of each of them."""
+
+    chunks: np.ndarray  # (chunks + 1,) where the items of each chunk of rows begin
+    items: np.ndarray  # int32 (n,) ascending
+    odds: np.ndarray  # float32 (n,) how many items each of them stands for
+    starts: np.ndarray  # int32 (n + 1,) where the pairs of each of these items begin
+    owners: np.ndarray  # int32 (pairs,) whose pair it is
+    own: np.ndarray  # float32 (pairs,) the item's own share in its score
+    targets: np.ndarray  # float32 (pairs,) share of the pair in the loss
+
+
 @compiled(inline="always", fastmath=FAST)
-def _score(first, last, origin, positions, values, scale, vectors, scores):  # type: ignore[no-untyped-def]
-    """Scores of one item for all users, four entries at a time: a store for every four products."""
+def _score(index, softmax, rows, vectors, scores):  # type: ignore[no-untyped-def]
+    """Scores of one item for all users but for its own share, four entries at a time: a store for every four."""
+    row, positions, values = softmax.items[index], rows.positions, rows.values
+    first, last, origin, scale = rows.starts[row], rows.starts[row + 1], row * len(vectors), rows.scales[row]
     scores[:] = np.float32(0.0)
     e = first
     while e + 4 <= last:
@@ -59,12 +84,15 @@ def _score(first, last, origin, positions, values, scale, vectors, scores):  # t
         for u in range(len(scores)):
             scores[u] += va * a[u]
         e += 1
+    for pair in range(softmax.starts[index], softmax.starts[index + 1]):
+        scores[softmax.owners[pair]] -= softmax.own[pair]
 
 
 @compiled(inline="always", fastmath=FAST)
-def _spread(first, last, origin, positions, values, scale, shares, slopes):  # type: ignore[no-untyped-def]
+def _spread(row, rows, shares, slopes):  # type: ignore[no-untyped-def]
     """slopes[column] += value * shares for every entry of one item."""
-    e = first
+    positions, values, origin, scale = rows.positions, rows.values, row * len(slopes), rows.scales[row]
+    e, last = rows.starts[row], rows.starts[row + 1]
     while e + 2 <= last:
         a, b = slopes[positions[e] - origin], slopes[positions[e + 1] - origin]
         va, vb = scale * values[e], scale * values[e + 1]
@@ -79,9 +107,10 @@ def _spread(first, last, origin, positions, values, scale, shares, slopes):  # t
 
 
 @compiled(inline="always", fastmath=FAST)
-def _gather(first, last, origin, positions, vectors, shares, gradient):  # type: ignore[no-untyped-def]
+def _gather(row, rows, vectors, shares, gradient):  # type: ignore[no-untyped-def]
     """gradient[entry] += shares . vectors[column], four entries at a time."""
-    e = first
+    positions, origin = rows.positions, row * len(vectors)
+    e, last = rows.starts[row], rows.starts[row + 1]
     while e + 4 <= last:
         a, b = vectors[positions[e] - origin], vectors[positions[e + 1] - origin]
         c, d = vectors[positions[e + 2] - origin], vectors[positions[e + 3] - origin]
@@ -107,75 +136,50 @@ def _gather(first, last, origin, positions, vectors, shares, gradient):  # type:
 
 @compiled(parallel=True, fastmath=FAST)
 def softmax_sums(
-    chunks: np.ndarray,  # (chunks + 1,) where each chunk's items begin in the next two
-    items: np.ndarray,  # int32 (n,) ascending: the items the softmax runs over
-    odds: np.ndarray,  # float32 (n,) how many items each of them stands for
-    pair_starts: np.ndarray,  # int32 (n + 1,) pairs of each of these items
-    pair_users: np.ndarray,  # int32 (pairs,) by item
-    pair_own: np.ndarray,  # float32 (pairs,) the item's own share in its score
-    starts: np.ndarray,  # int32 (rows + 1,) entries of each row of the table
-    positions: np.ndarray,
-    values: np.ndarray,
-    scales: np.ndarray,  # float32 (rows,) what makes each row as long as it should be
+    softmax: Softmax,
+    rows: ActiveRows,
     vectors: np.ndarray,  # float32 (dim, users)
     tops: np.ndarray,  # float32 (users,) taken off every score
     sums: np.ndarray,  # float32 (chunks, users) out: sum of the exponentials
     slopes: np.ndarray,  # float32 (chunks, dim, users) out: sum of the exponentials times the item's vector
 ) -> None:
     """First pass: what every user's softmax is divided by, and the mean item vector under it, undivided."""
-    dim, users = vectors.shape
-    for chunk in prange(len(chunks) - 1):
+    users = vectors.shape[1]
+    for chunk in prange(len(softmax.chunks) - 1):
         scores = np.empty(users, np.float32)
         sums[chunk], slopes[chunk] = np.float32(0.0), np.float32(0.0)
-        for index in range(chunks[chunk], chunks[chunk + 1]):
-            row = items[index]
-            first, last, origin = starts[row], starts[row + 1], row * dim
-            _score(first, last, origin, positions, values, scales[row], vectors, scores)
-            for pair in range(pair_starts[index], pair_starts[index + 1]):
-                scores[pair_users[pair]] -= pair_own[pair]
-            odd, total = odds[index], sums[chunk]
+        for index in range(softmax.chunks[chunk], softmax.chunks[chunk + 1]):
+            _score(index, softmax, rows, vectors, scores)
+            odd, total = softmax.odds[index], sums[chunk]
             for u in range(users):
                 scores[u] = odd * fast_exp(scores[u] - tops[u])
                 total[u] += scores[u]
-            _spread(first, last, origin, positions, values, scales[row], scores, slopes[chunk])
+            _spread(softmax.items[index], rows, scores, slopes[chunk])
 
 
 @compiled(parallel=True, fastmath=FAST)
 def entry_gradients(
-    chunks: np.ndarray,
-    items: np.ndarray,
-    odds: np.ndarray,
-    pair_starts: np.ndarray,
-    pair_users: np.ndarray,
-    pair_own: np.ndarray,
-    pair_target: np.ndarray,  # float32 (pairs,) share of the pair in the loss
-    starts: np.ndarray,
-    positions: np.ndarray,
-    values: np.ndarray,
-    scales: np.ndarray,
+    softmax: Softmax,
+    rows: ActiveRows,
     vectors: np.ndarray,
     tops: np.ndarray,
     shares: np.ndarray,  # float32 (users,) the user's part of the loss over the sum of exponentials
-    gradient: np.ndarray,  # float32 (entries,) added to: gradient of the scaled rows' active entries
     kept_at: np.ndarray,  # int32 (n,) row of `kept` that takes the item's slopes, -1 for none
+    gradient: np.ndarray,  # float32 (entries,) added to: gradient of the scaled rows' active entries
     kept: np.ndarray,  # float32 (rows, users) out: slope of every user's score, for candidates
 ) -> None:
     """Second pass: scores again, turned into slopes of the loss, and from those the gradient of every active entry."""
-    dim, users = vectors.shape
-    for chunk in prange(len(chunks) - 1):
+    users = vectors.shape[1]
+    for chunk in prange(len(softmax.chunks) - 1):
         scores = np.empty(users, np.float32)
-        for index in range(chunks[chunk], chunks[chunk + 1]):
-            row = items[index]
-            first, last, origin = starts[row], starts[row + 1], row * dim
-            _score(first, last, origin, positions, values, scales[row], vectors, scores)
-            for pair in range(pair_starts[index], pair_starts[index + 1]):
-                scores[pair_users[pair]] -= pair_own[pair]
-            odd = odds[index]
+        for index in range(softmax.chunks[chunk], softmax.chunks[chunk + 1]):
+            _score(index, softmax, rows, vectors, scores)
+            odd = softmax.odds[index]
             for u in range(users):
                 scores[u] = odd * shares[u] * fast_exp(scores[u] - tops[u])
-            for pair in range(pair_starts[index], pair_starts[index + 1]):
-                scores[pair_users[pair]] -= pair_target[pair]
-            _gather(first, last, origin, positions, vectors, scores, gradient)
+            for pair in range(softmax.starts[index], softmax.starts[index + 1]):
+                scores[softmax.owners[pair]] -= softmax.targets[pair]
+            _gather(softmax.items[index], rows, vectors, scores, gradient)
             if kept_at[index] >= 0:
                 kept[kept_at[index]] = scores
 

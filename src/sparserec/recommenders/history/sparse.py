@@ -11,6 +11,7 @@ so a step takes those of some candidates only, in turn: as many as keep their co
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -19,7 +20,13 @@ from numba import prange
 from sparserec.compiled import compiled
 from sparserec.recommenders.history.batch import HistoryBatch
 from sparserec.recommenders.history.dense import top_scores
-from sparserec.recommenders.history.kernels import entry_gradients, row_scales, softmax_sums
+from sparserec.recommenders.history.kernels import (
+    ActiveRows,
+    Softmax,
+    entry_gradients,
+    row_scales,
+    softmax_sums,
+)
 from sparserec.table import Shape, SparseTable
 
 
@@ -39,42 +46,45 @@ class SparseHistory:
         table, shape = self.table, self.table.shape
         self._follow_support()
         row_scales(self.starts, table.values, batch.lengths, self.scales)
-        entries = self.starts, table.positions, table.values, self.scales
+        entries = ActiveRows(self.starts, table.positions, table.values, self.scales)
         squares = batch.lengths**2
         own = batch.weights * squares[batch.items] * (self.scales[batch.items] > 0)
         chunks, softmax_chunks = batch.chunks(shape)
-        parts = self._scratch(batch)
+        pairs = Pairs(chunks, batch.items, batch.owners)
+        wanted = len(shape.parts), shape.dim, batch.n_users
+        if self._parts.shape != wanted:
+            self._parts = np.empty(wanted, np.float32)
+        parts = self._parts
         parts[:] = 0.0
-        _add_rows(chunks, batch.items, batch.owners, batch.weights, *entries, parts)
+        _add_rows(pairs, batch.weights, entries, parts)
         vectors = shape.gather(parts).sum(axis=0)
-        best, liked = np.empty((len(shape.parts), batch.n_users), np.float32), np.empty(len(shape.parts))
-        _score_pairs(chunks, batch.items, batch.owners, own, batch.targets, *entries, vectors, best, liked)
+        best, liked = np.empty((len(parts), batch.n_users), np.float32), np.empty(len(parts))
+        _score_pairs(pairs, own, batch.targets, entries, vectors, best, liked)
         bound = torch.from_numpy(vectors).norm(dim=0) * float(batch.lengths.max())
         tops = top_scores(bound, torch.from_numpy(shape.gather(best))).numpy()
-        pairs = batch.softmax, batch.odds, batch.starts, batch.owners, own
-        sums = np.empty((len(shape.parts), batch.n_users), np.float32)
-        softmax_sums(softmax_chunks, *pairs, *entries, vectors, tops, sums, parts)  # type: ignore[call-arg]
+        over = batch.softmax, batch.odds, batch.starts, batch.owners, own, batch.targets
+        softmax = Softmax(softmax_chunks, *over)
+        sums = np.empty((len(parts), batch.n_users), np.float32)
+        softmax_sums(softmax, entries, vectors, tops, sums, parts)
         known = shape.gather(np.column_stack([sums, liked])).sum(axis=0)
         value = float(batch.users @ (np.log(known[:-1]) + tops) - known[-1])
         shares = (batch.users / known[:-1]).astype(np.float32)
         parts *= shares
-        _add_rows(chunks, batch.items, batch.owners, -batch.targets, *entries, parts)
+        _add_rows(pairs, -batch.targets, entries, parts)
         slopes = shape.gather(parts).sum(axis=0)
         gradient = np.zeros(len(table.values), np.float32)
         chosen, kept_at, kept = self._candidates(batch, step)
-        entry_gradients(
-            softmax_chunks, *pairs, batch.targets, *entries, vectors, tops, shares, gradient, kept_at, kept
-        )  # type: ignore[call-arg]
+        entry_gradients(softmax, entries, vectors, tops, shares, kept_at, gradient, kept)
         bounds = np.searchsorted(batch.items, np.arange(shape.n_rows + 1, dtype=np.int32)).astype(np.int32)
-        toward = bounds, batch.owners, batch.weights, slopes, squares
+        through = ThroughUsers(bounds, batch.owners, batch.weights, slopes, squares)
         if len(chosen):
             held = table.candidates
             assert held is not None
             rows = held.held_rows[chosen]
             dense = _multiply_by_chunk(shape, rows, kept, vectors)
-            _finish_rows(rows, *toward, *entries, dense)
-            table.accumulate(chosen, dense)
-        _finish_entries(*toward, *entries, gradient)
+            _finish_rows(rows, through, entries, dense)
+            held.accumulated[chosen] += dense
+        _finish_entries(through, entries, gradient)
         return value, gradient
 
     def _follow_support(self) -> None:
@@ -83,13 +93,6 @@ class SparseHistory:
             edges = np.arange(table.shape.n_rows + 1, dtype=np.int32) * np.int32(table.shape.dim)
             self.starts = np.searchsorted(table.positions, edges).astype(np.int32)
             self._positions = table.positions
-
-    def _scratch(self, batch: HistoryBatch) -> np.ndarray:
-        """Room for something of every user and column, shape (chunks held here, dim, users)."""
-        wanted = len(self.table.shape.parts), self.table.shape.dim, batch.n_users
-        if self._parts.shape != wanted:
-            self._parts = np.empty(wanted, np.float32)
-        return self._parts
 
     def _candidates(self, batch: HistoryBatch, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """This step's candidates, where each item of the softmax keeps its slopes (-1: nowhere), and room for them.
@@ -119,24 +122,37 @@ def _multiply_by_chunk(shape: Shape, rows: np.ndarray, kept: np.ndarray, vectors
     return dense.numpy()
 
 
+class Pairs(NamedTuple):
+    """Items of the batch's users, ascending."""
+
+    chunks: np.ndarray  # (chunks + 1,) where the pairs of each chunk of rows begin
+    items: np.ndarray
+    owners: np.ndarray
+
+
+class ThroughUsers(NamedTuple):
+    """What items hear through the users that they are part of."""
+
+    bounds: np.ndarray  # int32 (rows + 1,) pairs of each row
+    owners: np.ndarray
+    weights: np.ndarray
+    slopes: np.ndarray  # (dim, users) gradient of the user vectors
+    squares: np.ndarray  # (rows,) squared lengths of the rows' vectors
+
+
 @compiled(parallel=True)
 def _add_rows(
-    chunks: np.ndarray,  # (chunks + 1,) where each chunk's pairs begin
-    items: np.ndarray,
-    owners: np.ndarray,
+    pairs: Pairs,
     weights: np.ndarray,
-    starts: np.ndarray,
-    positions: np.ndarray,
-    values: np.ndarray,
-    scales: np.ndarray,
+    rows: ActiveRows,
     parts: np.ndarray,  # (chunks, dim, users) added to
 ) -> None:
     """Add the weighted vectors of every user's items to the user's column, every chunk's to its own part."""
-    dim = parts.shape[1]
-    for chunk in prange(len(chunks) - 1):
+    dim, (starts, positions, values, scales) = parts.shape[1], rows
+    for chunk in prange(len(pairs.chunks) - 1):
         part = parts[chunk]
-        for pair in range(chunks[chunk], chunks[chunk + 1]):
-            row, user = items[pair], owners[pair]
+        for pair in range(pairs.chunks[chunk], pairs.chunks[chunk + 1]):
+            row, user = pairs.items[pair], pairs.owners[pair]
             scale = weights[pair] * scales[row]
             for e in range(starts[row], starts[row + 1]):
                 part[positions[e] - row * dim, user] += scale * values[e]
@@ -144,25 +160,20 @@ def _add_rows(
 
 @compiled(parallel=True)
 def _score_pairs(
-    chunks: np.ndarray,
-    items: np.ndarray,
-    owners: np.ndarray,
+    pairs: Pairs,
     own: np.ndarray,  # the item's own share in the score of its user
     targets: np.ndarray,
-    starts: np.ndarray,
-    positions: np.ndarray,
-    values: np.ndarray,
-    scales: np.ndarray,
+    rows: ActiveRows,
     vectors: np.ndarray,
     best: np.ndarray,  # (chunks, users) out
     liked: np.ndarray,  # float64 (chunks,) out
 ) -> None:
     """Of every chunk: each user's best score of their own items, own shares left out, and their part of the loss."""
-    dim = vectors.shape[0]
-    for chunk in prange(len(chunks) - 1):
+    dim, (starts, positions, values, scales) = vectors.shape[0], rows
+    for chunk in prange(len(pairs.chunks) - 1):
         best[chunk], liked[chunk] = -np.inf, 0.0
-        for pair in range(chunks[chunk], chunks[chunk + 1]):
-            row, user = items[pair], owners[pair]
+        for pair in range(pairs.chunks[chunk], pairs.chunks[chunk + 1]):
+            row, user = pairs.items[pair], pairs.owners[pair]
             product = np.float32(0.0)
             for e in range(starts[row], starts[row + 1]):
                 product += values[e] * vectors[positions[e] - row * dim, user]
@@ -173,18 +184,13 @@ def _score_pairs(
 
 @compiled(parallel=True)
 def _finish_entries(
-    bounds: np.ndarray,  # int32 (rows + 1,) pairs of each row
-    owners: np.ndarray,
-    weights: np.ndarray,
-    slopes: np.ndarray,  # (dim, users) gradient of the user vectors
-    squares: np.ndarray,  # (rows,) squared lengths of the rows' vectors
-    starts: np.ndarray,
-    positions: np.ndarray,
-    values: np.ndarray,
-    scales: np.ndarray,
+    through: ThroughUsers,
+    rows: ActiveRows,
     gradient: np.ndarray,  # (entries,) of the rows' vectors in, of the table's values out
 ) -> None:
     """Add what comes through the users that an item is part of, then go back through the scaling."""
+    bounds, owners, weights, slopes, squares = through
+    starts, positions, values, scales = rows
     dim = slopes.shape[0]
     for row in prange(len(starts) - 1):
         along = np.float32(0.0)
@@ -199,21 +205,16 @@ def _finish_entries(
 
 @compiled(parallel=True)
 def _finish_rows(
-    rows: np.ndarray,
-    bounds: np.ndarray,
-    owners: np.ndarray,
-    weights: np.ndarray,
-    slopes: np.ndarray,
-    squares: np.ndarray,
-    starts: np.ndarray,
-    positions: np.ndarray,
-    values: np.ndarray,
-    scales: np.ndarray,
-    gradient: np.ndarray,  # (len(rows), dim) as above, of whole rows
+    chosen: np.ndarray,
+    through: ThroughUsers,
+    rows: ActiveRows,
+    gradient: np.ndarray,  # (len(chosen), dim) as above, of whole rows
 ) -> None:
+    bounds, owners, weights, slopes, squares = through
+    starts, positions, values, scales = rows
     dim = slopes.shape[0]
-    for index in prange(len(rows)):
-        row, line = rows[index], gradient[index]
+    for index in prange(len(chosen)):
+        row, line = chosen[index], gradient[index]
         for pair in range(bounds[row], bounds[row + 1]):
             for column in range(dim):
                 line[column] += weights[pair] * slopes[column, owners[pair]]
