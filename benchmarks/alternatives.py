@@ -170,7 +170,7 @@ def installed_bytes(packages: tuple[str, ...]) -> int:
 
 def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     """All files of one run, each with bytes and test quality on the same users."""
-    from sparserec.encodings import made_quality, popularity_quality
+    from sparserec.encodings import encoded_quality, popularity_quality
     from sparserec.runs.measure import open_run
 
     run = open_run(folder)
@@ -178,7 +178,7 @@ def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     dim = vectors.items.shape[1]
     same = {"run": folder.name, "model": model_name(run.config.method, dim, run.config.density), "dim": dim}
     same["users"] = len(np.unique(truth.users))
-    yield {**same, "file": "float", "kind": "level", **made_quality(vectors, None, run.split, truth, True)}
+    yield {**same, "file": "float", "kind": "level", **encoded_quality(vectors, None, run.split, truth, True)}
     popular = popularity_quality(run.split, truth, True)
     yield {**same, "file": "popularity", "kind": "level", "trained": popular}
     theirs = rival_files(run.split, vectors, truth, other) if other else ()
@@ -206,9 +206,9 @@ def our_files(run: Any, vectors: Any, truth: Any) -> Iterator[Row]:
     from sparserec import device
     from sparserec.encodings import Encoding
     from sparserec.export.contents import item_parts, kept_items
-    from sparserec.export.file import ROOM_FOR_METRICS
+    from sparserec.export.file import BYTES_FOR_METRICS
 
-    card, kept, asked = {"metrics": " " * ROOM_FOR_METRICS}, kept_items(run, 1), histories(run, TIMED)
+    card, kept, chosen = {"metrics": " " * BYTES_FOR_METRICS}, kept_items(run, 1), histories(run, TIMED)
     reader = sum(file.stat().st_size for file in (ROOT / "src" / "sparserec" / "device").glob("*.py"))
     dim = vectors.items.shape[1]
     cuts = [(bits, keep) for bits in KEEPS for keep in sorted({min(keep, dim) for keep in KEEPS[bits]})]
@@ -217,7 +217,7 @@ def our_files(run: Any, vectors: Any, truth: Any) -> Iterator[Row]:
         for encoding, quality in zip(encodings, qualities(run, vectors, truth, encodings)):
             data = device.model_bytes(item_parts(run, vectors, encoding, kept, None, card))
             model = device.loads(data)
-            asking = [partial(model.recommend, history=one, k=K) for one in asked]
+            asking = [partial(model.recommend, history=one, k=K) for one in chosen]
             row = {
                 "file": f"items, {encoding.label}",
                 "kind": "ours",
@@ -252,10 +252,10 @@ def rival_files(split: Any, vectors: Any, truth: Any, other: Path) -> Iterator[R
     parts = [(part.offsets(), part.items) for part in (split.train, split.valid)]
     seen = [np.concatenate([items[ends[u] : ends[u + 1]] for ends, items in parts]) for u in users]
     offsets = np.concatenate([[0], np.cumsum([len(one) for one in seen])])
-    asked = {"users": vectors.users[users], "seen": np.concatenate(seen), "offsets": offsets}
+    chosen = {"users": vectors.users[users], "seen": np.concatenate(seen), "offsets": offsets}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        np.savez(folder / "vectors.npz", items=np.ascontiguousarray(vectors.items), **asked)
+        np.savez(folder / "vectors.npz", items=np.ascontiguousarray(vectors.items), **chosen)
         subprocess.run([other, __file__, "--rivals", folder], check=True)
         lists = np.load(folder / "lists.npz")
         for row in json.loads((folder / "rows.json").read_text()):

@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from sparserec import device
-from sparserec.encodings import Encoding, encode, made_quality, popularity_quality
+from sparserec.encodings import Encoding, encode, encoded_quality, popularity_quality
 from sparserec.evaluation import top_items
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.export import ExportOptions, export_run
@@ -45,8 +45,8 @@ TIME_QUESTIONS = """
   const time = (history) => {
     const start = performance.now(); model.recommend({ history, k: 20 }); return performance.now() - start
   }
-  for (const history of asked) time(history)
-  const median = asked.map(time).sort((a, b) => a - b)[asked.length >> 1]
+  for (const history of questions) time(history)
+  const median = questions.map(time).sort((a, b) => a - b)[questions.length >> 1]
 """
 VARIANTS: dict[str, ExportOptions] = {
     "items int8 128 own": ExportOptions(encoding=Encoding(8, 128, "own")),
@@ -69,14 +69,14 @@ def histories(run: Trained, count: int) -> list[list[Any]]:
     return [train.item_ids.external(train.items[train.users == user]).tolist() for user in chosen]
 
 
-def numpy_times(path: Path, asked: list[list[Any]]) -> dict[str, float]:
+def numpy_times(path: Path, questions: list[list[Any]]) -> dict[str, float]:
     """Median load and query time, and the largest amount numpy held while it answered."""
     loads = [_seconds(lambda: device.load(path)) for _ in range(3)]
     model = device.load(path)
-    model.recommend(history=asked[0])
-    queries = [_seconds(lambda one=one: model.recommend(history=one)) for one in asked[1:]]  # type: ignore[misc]
+    model.recommend(history=questions[0])
+    queries = [_seconds(lambda one=one: model.recommend(history=one)) for one in questions[1:]]  # type: ignore[misc]
     tracemalloc.start()
-    model.recommend(history=asked[0])
+    model.recommend(history=questions[0])
     held = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return {
@@ -86,13 +86,13 @@ def numpy_times(path: Path, asked: list[list[Any]]) -> dict[str, float]:
     }
 
 
-def node_times(path: Path, asked: list[list[Any]]) -> float | None:
+def node_times(path: Path, questions: list[list[Any]]) -> float | None:
     """Median milliseconds of the same questions in Node."""
     if shutil.which("node") is None:
         return None
     script = f"""
       import {{ loadFile }} from {json.dumps((JS / "node.js").as_uri())}
-      const asked = {json.dumps(asked)}
+      const questions = {json.dumps(questions)}
       const model = await loadFile({json.dumps(str(path))})
       {TIME_QUESTIONS}
       console.log(median)
@@ -118,7 +118,7 @@ def chromium_page() -> Iterator[Any]:
         browser.close()
 
 
-def chromium_times(page: Any, path: Path, asked: list[list[Any]]) -> float | None:
+def chromium_times(page: Any, path: Path, questions: list[list[Any]]) -> float | None:
     """Median milliseconds of the same questions in Chromium, with the reader's own modules and its streaming load."""
     if page is None:
         return None
@@ -134,13 +134,13 @@ def chromium_times(page: Any, path: Path, asked: list[list[Any]]) -> float | Non
 
     page.route(f"{SITE}**", respond)
     page.goto(SITE)
-    script = f"""async (asked) => {{
+    script = f"""async (questions) => {{
       const {{ loadFromUrl }} = await import('/index.js')
       const model = await loadFromUrl('/model.srec')
       {TIME_QUESTIONS}
       return median
     }}"""
-    median = page.evaluate(script, asked)
+    median = page.evaluate(script, questions)
     page.unroute(f"{SITE}**")
     return float(median)
 
@@ -203,20 +203,23 @@ def full_agrees(run: Trained, path: Path, bits: int, count: int) -> dict[str, An
 
 def measured(run: Trained, vectors: Vectors, name: str, users: int, page: Any) -> dict[str, Any]:
     """One row of the table: export, quality, and times under the lock."""
-    export, truth, asked = VARIANTS[name], run.split.test, histories(run, 40)
+    export, truth, questions = VARIANTS[name], run.split.test, histories(run, 40)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "m.srec"
         report = export_run(run, path, export)
         if export.mode == "full":
             read = run.recommender.vectors(run.graph, run.table.quantised(export.bits))
-            quality = made_quality(read, None, run.split, truth, True)
+            quality = encoded_quality(read, None, run.split, truth, True)
             print(name, json.dumps(full_agrees(run, path, export.bits, users)), flush=True)
         else:
-            quality = made_quality(vectors, encode(vectors, export.encoding), run.split, truth, True)
+            quality = encoded_quality(vectors, encode(vectors, export.encoding), run.split, truth, True)
         row = {"file": name, "bytes": report.bytes, **_flat(quality)}
         with benchmark_lock():
-            times = numpy_times(path, asked)
-            browsers = {"node_ms": node_times(path, asked), "chromium_ms": chromium_times(page, path, asked)}
+            times = numpy_times(path, questions)
+            browsers = {
+                "node_ms": node_times(path, questions),
+                "chromium_ms": chromium_times(page, path, questions),
+            }
         return row | times | browsers
 
 
@@ -231,7 +234,7 @@ def main() -> None:
     options = parser.parse_args()
     run = open_run(options.run)
     vectors = run.recommender.vectors(run.graph, run.table)
-    float_quality = made_quality(vectors, None, run.split, run.split.test, True)
+    float_quality = encoded_quality(vectors, None, run.split, run.split.test, True)
     rows: list[dict[str, Any]] = [{"file": "float", **_flat(float_quality)}]
     popular = popularity_quality(run.split, run.split.test, True)
     with chromium_page() as page:

@@ -6,8 +6,8 @@ be shipped.
 All runs must be of one split. What each gives follows from what it is: a sparse run its rows in few bits, with their
 values learnt and not, a dense run plain, optimised and learnt product codes (and ONNX int8), XSimGCL its vectors cut to
 rows, learnt and not, a folder that `sparserec classics` made for rp3beta plain neighbour lists, one for together
-co-occurrence lists that were dealt and learnt, of all pairs and of those that three people have. Sizes are whole files
-without ids, titles and golden queries, fold-in weights counted, in MB of 10^6 bytes.
+co-occurrence lists that were allocated and learnt, of all pairs and of those that three people have. Sizes are whole
+files without ids, titles and golden queries, fold-in weights counted, in MB of 10^6 bytes.
 
 Which files of a curve are worth their bytes is decided on validation; the test set is opened for those alone, once: a
 file that has a row already keeps it. At each of SIZES our file that is best on validation is compared with the best of
@@ -285,7 +285,7 @@ def written(items: np.ndarray, other: Path) -> int:
 
 def list_files(folder: Path) -> Iterator[File]:
     """Lists of items with the settings that validation chose, of several lengths and bits."""
-    from sparserec.classics import CLASSICS, Together, histories
+    from sparserec.classics import CLASSICS, Cooccurrence, histories
     from sparserec.device import FoldInWeights, ModelParts, SparseRows, encode_rows
     from sparserec.encodings import EncodedLists
     from sparserec.runs.folder import load_split
@@ -299,13 +299,13 @@ def list_files(folder: Path) -> Iterator[File]:
     @cache
     def lists_of(length: int, people: int) -> Any:
         settings = CLASSICS[name](**{**chosen, "neighbours": length})
-        if isinstance(settings, Together):
+        if isinstance(settings, Cooccurrence):
             return settings.cut(whole(people), split.train).lists
         return settings.fit(split.train).lists
 
     @cache
     def whole(people: int) -> Any:
-        return Together(**{**chosen, "least_users": people}).whole(split.train)
+        return Cooccurrence(**{**chosen, "least_users": people}).whole(split.train)
 
     def make(length: int, bits: int, people: int) -> tuple[int, Measure]:
         lists = lists_of(length, people)

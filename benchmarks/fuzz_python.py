@@ -27,7 +27,7 @@ import numpy as np
 import sparserec.device
 from sparserec.device import DeviceError, loads
 from sparserec.device.errors import SelfTestFailed
-from sparserec.device.room import CONSTANT, FACTOR
+from sparserec.device.memory_limit import CONSTANT, FACTOR
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "conformance"))
 from mutate import FOLDERS, Mutant, mutants

@@ -41,7 +41,7 @@ HEAD = """\
 NODE = """
   import { loadFile } from '%s'
   import { readFileSync } from 'node:fs'
-  const { path, asked } = JSON.parse(readFileSync(0, 'utf8'))
+  const { path, questions } = JSON.parse(readFileSync(0, 'utf8'))
   const model = await loadFile(path)
   const time = history => {
     const start = process.cpuUsage()
@@ -49,8 +49,8 @@ NODE = """
     const { user, system } = process.cpuUsage(start)
     return (user + system) / 1000
   }
-  for (const history of asked) time(history)
-  console.log(asked.map(time).sort((a, b) => a - b)[asked.length >> 1])
+  for (const history of questions) time(history)
+  console.log(questions.map(time).sort((a, b) => a - b)[questions.length >> 1])
 """
 
 
@@ -127,20 +127,20 @@ def c_times(program: Path, path: Path) -> dict[str, float]:
     return {name: float(value) for name, value in (line.split("\t") for line in lines)}
 
 
-def node_time(path: Path, asked: list[list[int]]) -> float | None:
+def node_time(path: Path, questions: list[list[int]]) -> float | None:
     node = shutil.which("node")
     if node is None:
         return None
     script = NODE % ((ROOT / "js" / "node.js").as_uri(), TOP)
-    question = json.dumps({"path": str(path), "asked": asked})
+    question = json.dumps({"path": str(path), "questions": questions})
     command = [node, "--input-type=module", "-e", script]
     return float(subprocess.run(command, input=question, capture_output=True, text=True, check=True).stdout)
 
 
-def numpy_time(path: Path, asked: list[list[int]]) -> float:
+def numpy_time(path: Path, questions: list[list[int]]) -> float:
     model = load(path)
     times = []
-    for history in [*asked[:3], *asked]:
+    for history in [*questions[:3], *questions]:
         start = time.process_time()
         model.recommend(history=history, k=TOP)
         times.append(1e3 * (time.process_time() - start))
@@ -152,8 +152,8 @@ def measure(name: str, path: Path, program: Path, rounds: int) -> str:
     model = load(path)
     random = np.random.default_rng(7)
     chosen = [random.choice(model.profile.items, HISTORY, replace=False).tolist() for _ in range(rounds)]
-    asked = [[model.ids[index] for index in history] for history in chosen]
-    c, javascript, python = c_times(program, path), node_time(path, asked), numpy_time(path, asked)
+    questions = [[model.ids[index] for index in history] for history in chosen]
+    c, javascript, python = c_times(program, path), node_time(path, questions), numpy_time(path, questions)
     own = c["query_ms"]
     other = "-" if javascript is None else f"{javascript:.2f} ({javascript / own:.1f})"
     return (

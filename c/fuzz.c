@@ -89,10 +89,10 @@ static void ask(srec_model *model) {
     uint32_t items = srec_describe(model).items, history[SOME + 2], tags[1] = {0}, failed, j, count = items < SOME ? items : SOME;
     double weights[SOME + 2], score;
     srec_scored *out = malloc(((size_t)items + SOME) * sizeof *out);
-    srec_question asked;
+    srec_question question;
     size_t found;
     srec_code code;
-    memset(&asked, 0, sizeof asked);
+    memset(&question, 0, sizeof question);
     for (j = 0; j < count; j++) {
         history[j] = j * (items / count);
         weights[j] = 1.0 - j / 2.0;
@@ -100,26 +100,26 @@ static void ask(srec_model *model) {
     history[count] = SREC_NONE;
     history[count + 1] = 0;
     weights[count] = weights[count + 1] = 1.0;
-    asked.history = history;
-    asked.history_size = count + 2;
-    check_scored(srec_recommend(model, &asked, out, SOME, &found), out, &found);
-    check_scored(srec_explain(model, &asked, items - 1, out, &found, &score), out, &found);
-    asked.weights = weights;
-    asked.keep_seen = 1;
-    check_scored(srec_recommend(model, &asked, out, items, &found), out, &found);
+    question.history = history;
+    question.history_size = count + 2;
+    check_scored(srec_recommend(model, &question, out, SOME, &found), out, &found);
+    check_scored(srec_explain(model, &question, items - 1, out, &found, &score), out, &found);
+    question.weights = weights;
+    question.keep_seen = 1;
+    check_scored(srec_recommend(model, &question, out, items, &found), out, &found);
     check_scored(srec_similar(model, count - 1, out, SOME, &found), out, &found);
-    asked.exclude = asked.allow = history;
-    asked.exclude_size = 1;
-    asked.allow_size = count;
+    question.exclude = question.allow = history;
+    question.exclude_size = 1;
+    question.allow_size = count;
     if (srec_describe(model).tags) {
-        asked.tags = tags;
-        asked.tags_size = 1;
+        question.tags = tags;
+        question.tags_size = 1;
     }
-    check_scored(srec_recommend(model, &asked, out, SOME, &found), out, &found);
-    memset(&asked, 0, sizeof asked);
-    check_scored(srec_recommend(model, &asked, out, items, &found), out, &found);
-    asked.by_user = 1;
-    code = srec_recommend(model, &asked, out, SOME, &found);
+    check_scored(srec_recommend(model, &question, out, SOME, &found), out, &found);
+    memset(&question, 0, sizeof question);
+    check_scored(srec_recommend(model, &question, out, items, &found), out, &found);
+    question.by_user = 1;
+    code = srec_recommend(model, &question, out, SOME, &found);
     insist(code == SREC_OK || code == SREC_UNKNOWN_USER, "a user was refused oddly");
     code = srec_self_test(model, &failed);
     insist(code == SREC_OK || code == SREC_SELF_TEST_FAILED, "a self-test ended oddly");

@@ -175,21 +175,21 @@ static void print_scored(const program *run, const srec_scored *scored, size_t c
 }
 
 static srec_question question_of(const program *run) {
-    srec_question asked;
-    memset(&asked, 0, sizeof asked);
-    asked.history = run->history.at;
-    asked.history_size = run->history.count;
-    asked.weights = run->weights;
-    asked.exclude = run->exclude.at;
-    asked.exclude_size = run->exclude.count;
-    asked.allow = run->allow.at;
-    asked.allow_size = run->allow.count;
-    asked.tags = run->tags.at;
-    asked.tags_size = run->tags.count;
-    asked.keep_seen = run->include_seen;
-    asked.by_user = run->user != NULL;
-    if (run->user) asked.user = srec_find_user(run->model, run->user, strlen(run->user));
-    return asked;
+    srec_question question;
+    memset(&question, 0, sizeof question);
+    question.history = run->history.at;
+    question.history_size = run->history.count;
+    question.weights = run->weights;
+    question.exclude = run->exclude.at;
+    question.exclude_size = run->exclude.count;
+    question.allow = run->allow.at;
+    question.allow_size = run->allow.count;
+    question.tags = run->tags.at;
+    question.tags_size = run->tags.count;
+    question.keep_seen = run->include_seen;
+    question.by_user = run->user != NULL;
+    if (run->user) question.user = srec_find_user(run->model, run->user, strlen(run->user));
+    return question;
 }
 
 /* No more than there are items. */
@@ -199,15 +199,15 @@ static size_t answers_of(const program *run) {
 }
 
 static void recommend(program *run) {
-    srec_question asked = question_of(run);
+    srec_question question = question_of(run);
     size_t k = answers_of(run), found;
     srec_scored *out = claim(k * sizeof *out);
-    check(run, srec_recommend(run->model, &asked, out, k, &found), "recommend");
+    check(run, srec_recommend(run->model, &question, out, k, &found), "recommend");
     print_scored(run, out, found);
     free(out);
 }
 
-static uint32_t asked_item(const program *run) {
+static uint32_t item_of(const program *run) {
     uint32_t item = srec_find_item(run->model, run->item, strlen(run->item));
     if (item == SREC_NONE) check(run, SREC_UNKNOWN_ITEM, run->item);
     return item;
@@ -216,17 +216,17 @@ static uint32_t asked_item(const program *run) {
 static void similar(program *run) {
     size_t k = answers_of(run), found;
     srec_scored *out = claim(k * sizeof *out);
-    check(run, srec_similar(run->model, asked_item(run), out, k, &found), "similar");
+    check(run, srec_similar(run->model, item_of(run), out, k, &found), "similar");
     print_scored(run, out, found);
     free(out);
 }
 
 static void explain(program *run) {
-    srec_question asked = question_of(run);
-    srec_scored *out = claim(asked.history_size * sizeof *out);
+    srec_question question = question_of(run);
+    srec_scored *out = claim(question.history_size * sizeof *out);
     size_t found;
-    double score, term = srec_term(run->model, asked_item(run));
-    check(run, srec_explain(run->model, &asked, asked_item(run), out, &found, &score), "explain");
+    double score, term = srec_term(run->model, item_of(run));
+    check(run, srec_explain(run->model, &question, item_of(run), out, &found, &score), "explain");
     printf("%.17g", score);
     if (found && term != 0.0) printf("\t%.17g", term);
     putchar('\n');
@@ -295,18 +295,18 @@ typedef enum { OPEN, QUERY, SIMILAR, EXPLAIN, ACTIONS } action;
 static void act(program *run, action what, uint64_t *state) {
     uint32_t items = srec_describe(run->model).items, history[HISTORY], j;
     srec_scored out[HISTORY];
-    srec_question asked;
+    srec_question question;
     size_t found;
     double score;
-    memset(&asked, 0, sizeof asked);
+    memset(&question, 0, sizeof question);
     for (j = 0; j < HISTORY; j++) history[j] = random_below(state, items);
-    asked.history = history;
-    asked.history_size = HISTORY;
+    question.history = history;
+    question.history_size = HISTORY;
     switch (what) {
     case OPEN: check(run, srec_open(run->file, run->size, run->arena, run->arena_size, &run->model, NULL), "bench"); break;
-    case QUERY: check(run, srec_recommend(run->model, &asked, out, TOP, &found), "bench"); break;
+    case QUERY: check(run, srec_recommend(run->model, &question, out, TOP, &found), "bench"); break;
     case SIMILAR: check(run, srec_similar(run->model, history[0], out, TOP, &found), "bench"); break;
-    default: check(run, srec_explain(run->model, &asked, 0, out, &found, &score), "bench");
+    default: check(run, srec_explain(run->model, &question, 0, out, &found, &score), "bench");
     }
 }
 

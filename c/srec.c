@@ -3356,11 +3356,11 @@ static int are_indices(const uint32_t *list, size_t size, uint32_t limit) {
     return 1;
 }
 
-static srec_code check_history(const srec_model *model, const srec_question *asked) {
+static srec_code check_history(const srec_model *model, const srec_question *question) {
     size_t j;
-    if (!are_indices(asked->history, asked->history_size, model->profile.items)) return SREC_BAD_QUERY;
-    for (j = 0; asked->weights && j < asked->history_size; j++) {
-        if (!(fabs(asked->weights[j]) <= LARGEST_WEIGHT)) return SREC_BAD_QUERY;
+    if (!are_indices(question->history, question->history_size, model->profile.items)) return SREC_BAD_QUERY;
+    for (j = 0; question->weights && j < question->history_size; j++) {
+        if (!(fabs(question->weights[j]) <= LARGEST_WEIGHT)) return SREC_BAD_QUERY;
     }
     return SREC_OK;
 }
@@ -3385,54 +3385,54 @@ static void set_tagged(const srec_model *model, uint32_t tag, uint8_t *some) {
 }
 
 /* A set bit of model->bits[0] for each item that may be in the answer. */
-static srec_code set_allowed(const srec_model *model, const srec_question *asked) {
+static srec_code set_allowed(const srec_model *model, const srec_question *question) {
     uint8_t *allowed = model->bits[0], *some = model->bits[1];
     uint32_t items = model->profile.items;
     size_t j;
-    for (j = 0; asked->tags && j < asked->tags_size; j++) {
-        if (asked->tags[j] >= model->tag_names.count) return SREC_UNKNOWN_TAG;
+    for (j = 0; question->tags && j < question->tags_size; j++) {
+        if (question->tags[j] >= model->tag_names.count) return SREC_UNKNOWN_TAG;
     }
-    if (asked->tags && !model->tag_bits) return SREC_UNKNOWN_TAG;
-    if (!are_indices(asked->exclude, asked->exclude_size, items) || !are_indices(asked->allow, asked->allow_size, items)) {
+    if (question->tags && !model->tag_bits) return SREC_UNKNOWN_TAG;
+    if (!are_indices(question->exclude, question->exclude_size, items) || !are_indices(question->allow, question->allow_size, items)) {
         return SREC_BAD_QUERY;
     }
-    memset(allowed, asked->allow ? 0 : 0xff, items / 8 + 1);
-    for (j = 0; asked->allow && j < asked->allow_size; j++) {
-        if (asked->allow[j] != SREC_NONE) set_bit(allowed, asked->allow[j]);
+    memset(allowed, question->allow ? 0 : 0xff, items / 8 + 1);
+    for (j = 0; question->allow && j < question->allow_size; j++) {
+        if (question->allow[j] != SREC_NONE) set_bit(allowed, question->allow[j]);
     }
-    if (asked->tags) {
+    if (question->tags) {
         memset(some, 0, items / 8 + 1);
-        for (j = 0; j < asked->tags_size; j++) set_tagged(model, asked->tags[j], some);
+        for (j = 0; j < question->tags_size; j++) set_tagged(model, question->tags[j], some);
         for (j = 0; j < items / 8 + 1; j++) allowed[j] &= some[j];
     }
-    for (j = 0; asked->exclude && j < asked->exclude_size; j++) {
-        if (asked->exclude[j] != SREC_NONE) clear_bit(allowed, asked->exclude[j]);
+    for (j = 0; question->exclude && j < question->exclude_size; j++) {
+        if (question->exclude[j] != SREC_NONE) clear_bit(allowed, question->exclude[j]);
     }
     return SREC_OK;
 }
 
-static history asked_history(const srec_question *asked) {
+static history past_of(const srec_question *question) {
     history past;
     memset(&past, 0, sizeof past);
-    past.items = asked->history;
-    past.weights = asked->weights;
-    past.size = asked->history ? asked->history_size : 0;
+    past.items = question->history;
+    past.weights = question->weights;
+    past.size = question->history ? question->history_size : 0;
     return past;
 }
 
 /* Whom a question is about: a stored user, whose index it is, or a history. */
-static srec_code asked_user(const srec_model *model, const srec_question *asked, int *by_user, uint32_t *user) {
+static srec_code user_of(const srec_model *model, const srec_question *question, int *by_user, uint32_t *user) {
     uint32_t known = model->profile.mode == SREC_FULL ? model->profile.users : model->profile.mode == SREC_PERSONAL;
-    if (asked->by_user && asked->history) return SREC_BAD_QUERY;
-    *by_user = asked->by_user || (!asked->history && model->profile.mode == SREC_PERSONAL);
-    *user = asked->by_user ? asked->user : 0;
+    if (question->by_user && question->history) return SREC_BAD_QUERY;
+    *by_user = question->by_user || (!question->history && model->profile.mode == SREC_PERSONAL);
+    *user = question->by_user ? question->user : 0;
     if (*by_user && *user >= known) return SREC_UNKNOWN_USER;
-    return *by_user ? SREC_OK : check_history(model, asked);
+    return *by_user ? SREC_OK : check_history(model, question);
 }
 
-srec_code srec_recommend(srec_model *model, const srec_question *asked, srec_scored *out, size_t k, size_t *found) {
+srec_code srec_recommend(srec_model *model, const srec_question *question, srec_scored *out, size_t k, size_t *found) {
     uint8_t *allowed = model->bits[0];
-    history past = asked_history(asked);
+    history past = past_of(question);
     uint32_t user = 0;
     int by_user = 0;
     top best;
@@ -3441,15 +3441,15 @@ srec_code srec_recommend(srec_model *model, const srec_question *asked, srec_sco
     best.count = 0;
     *found = 0;
     if (!k) return SREC_BAD_QUERY;
-    TRY(asked_user(model, asked, &by_user, &user));
+    TRY(user_of(model, question, &by_user, &user));
     if (by_user) {
         user_vector(model, user);
     } else {
         count_history(model, &past);
         if (past.liked) history_vector(model, &past);
     }
-    TRY(set_allowed(model, asked));
-    if (!asked->keep_seen) {
+    TRY(set_allowed(model, question));
+    if (!question->keep_seen) {
         if (by_user) {
             hide_seen(model, user, allowed);
         } else {
@@ -3556,15 +3556,15 @@ static void reach_of_history(srec_model *model, const history *past, uint32_t it
     }
 }
 
-srec_code srec_explain(srec_model *model, const srec_question *asked, uint32_t item, srec_scored *out, size_t *found, double *score) {
-    history past = asked_history(asked);
+srec_code srec_explain(srec_model *model, const srec_question *question, uint32_t item, srec_scored *out, size_t *found, double *score) {
+    history past = past_of(question);
     history_reader reader;
     uint32_t liked, at;
     double weight;
     *found = 0;
     *score = 0.0;
     if (item >= model->profile.items) return SREC_UNKNOWN_ITEM;
-    TRY(check_history(model, asked));
+    TRY(check_history(model, question));
     count_history(model, &past);
     if (!past.liked) {
         *score = srec_popularity(model, item);

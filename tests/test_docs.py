@@ -222,8 +222,8 @@ def test_the_file_tree_is_the_repository() -> None:
     missing = [path for path in paths if not (ROOT / path).exists()]
     assert not missing, f"named in CONTRIBUTING.md but not there: {missing}"
     package = ROOT / "src" / "sparserec"
-    rooms = {f"src/sparserec/{room.parent.name}/" for room in package.glob("*/__init__.py")}
-    assert rooms <= set(paths), f"not named in CONTRIBUTING.md: {sorted(rooms - set(paths))}"
+    packages = {f"src/sparserec/{folder.parent.name}/" for folder in package.glob("*/__init__.py")}
+    assert packages <= set(paths), f"not named in CONTRIBUTING.md: {sorted(packages - set(paths))}"
 
 
 def written() -> list[Path]:

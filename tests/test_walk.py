@@ -18,7 +18,7 @@ MOST_FILES, MOST_FUNCTIONS = 65, 520
 aim."""
 
 
-def test_the_walk_is_short_and_goes_through_no_room_in_circles() -> None:
+def test_the_walk_is_short_and_goes_through_no_package_in_circles() -> None:
     assert 25 <= len(STEPS) == TEXT.count("\n- ") <= 30
     assert max(Counter(file for file, _ in STEPS).values()) <= 2
 

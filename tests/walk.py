@@ -56,6 +56,6 @@ if __name__ == "__main__":
     found = entered(*sys.argv[1:])
     functions = Counter(Path(file).parts[0] if "/" in file else "." for file, _ in found)
     files = Counter(Path(file).parts[0] if "/" in file else "." for file in files_of(found))
-    for room in sorted(files):
-        print(f"{room:15}{files[room]:5} files{functions[room]:5} functions")
+    for package in sorted(files):
+        print(f"{package:15}{files[package]:5} files{functions[package]:5} functions")
     print(f"{len(files_of(found))} files, {len(found)} functions")

@@ -8,7 +8,7 @@ import {
   AmbiguousEncoding, BadScale, CodeOutOfRange, IndexNotAscending, IndexOutOfRange, MissingTensor, NonzeroPadding,
   WrongCount, WrongTensor,
 } from './errors.js'
-import { takeEntries, takeRows } from './room.js'
+import { takeEntries, takeRows } from './memorylimit.js'
 
 /** @typedef {import('./container.js').Container} Container */
 /** @typedef {Uint8Array | Uint16Array | Uint32Array} Counts */
@@ -33,7 +33,7 @@ import { takeEntries, takeRows } from './room.js'
  * @returns {Table}
  */
 export function readTable(container, name, rows, dim) {
-  takeRows(container.room, name, rows)
+  takeRows(container.limit, name, rows)
   for (const needed of [`${name}.scale`, `${name}.code`]) {
     if (!container.entries.has(needed)) throw new MissingTensor(`tensor '${needed}' is missing`)
   }
@@ -128,7 +128,7 @@ function checkCodeLength({ name, perByte, length }, entries, Failure) {
  */
 function readDense(container, codes, rows, dim) {
   checkCodeLength(codes, rows * dim, WrongTensor)
-  takeEntries(container.room, codes.name, codes.perByte * codes.length)
+  takeEntries(container.limit, codes.name, codes.perByte * codes.length)
   const scale = readScale(container, `${codes.name}.scale`, rows)
   const start = new Uint32Array(rows + 1)
   for (let row = 0; row < rows; row++) start[row + 1] = start[row] + dim
@@ -145,7 +145,7 @@ function readDense(container, codes, rows, dim) {
 function readMask(container, codes, rows, dim) {
   const width = Math.ceil(dim / 8)
   const mask = /** @type {Uint8Array} */ (getTensor(container, `${codes.name}.mask`, ['U8'], [rows, width]).data)
-  takeEntries(container.room, codes.name, codes.perByte * codes.length, dim)
+  takeEntries(container.limit, codes.name, codes.perByte * codes.length, dim)
   const scale = readScale(container, `${codes.name}.scale`, rows)
   checkPadding(`${codes.name}.mask`, mask, dim)
   const start = new Uint32Array(rows + 1)
@@ -180,7 +180,7 @@ function readIndex(container, codes, rows, dim) {
   if (count.length !== 1 && count.length !== rows) {
     throw new WrongTensor(`tensor '${name}.count' has ${count.length} entries for ${rows} rows`)
   }
-  takeEntries(container.room, name, codes.perByte * codes.length, dim)
+  takeEntries(container.limit, name, codes.perByte * codes.length, dim)
   const scale = readScale(container, `${name}.scale`, rows)
   for (let entry = 0; entry < index.length; entry++) {
     if (index[entry] >= dim) throw new IndexOutOfRange(`table '${name}': column ${index[entry]} of ${dim}`)

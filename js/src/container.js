@@ -6,7 +6,7 @@ import {
   WrongChecksum, WrongLength, WrongTensor,
 } from './errors.js'
 import { parseJson } from './json.js'
-import { roomOf } from './room.js'
+import { limitOf } from './memorylimit.js'
 import { DIGEST_END, DIGEST_START } from './sha256.js'
 
 const MAX_HEADER = 1 << 20
@@ -32,7 +32,7 @@ const ELEMENT_BYTES = new Map([
  * @property {number} payloadStart
  * @property {Record<string, string>} metadata
  * @property {Map<string, Entry>} entries
- * @property {import('./room.js').Room} room what its tables may still take in memory
+ * @property {import('./memorylimit.js').MemoryLimit} limit what its tables may still take in memory
  */
 
 /**
@@ -52,7 +52,7 @@ export function parseContainer(data) {
   const payloadSize = bytes.length - 8 - length
   const entries = checkEntries(Object.entries(tensors), payloadSize)
   checkCoverage(entries, payloadSize)
-  return { bytes, payloadStart: 8 + length, metadata, entries, room: roomOf(bytes.length) }
+  return { bytes, payloadStart: 8 + length, metadata, entries, limit: limitOf(bytes.length) }
 }
 
 /**

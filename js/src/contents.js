@@ -9,7 +9,7 @@ import { readGolden } from './golden.js'
 import { readGraph } from './graph.js'
 import { readIds } from './ids.js'
 import { readObject, readProfile } from './profile.js'
-import { CLASS_BYTES, NODE_BYTES, takeRoom } from './room.js'
+import { CLASS_BYTES, NODE_BYTES, takeMemory } from './memorylimit.js'
 import { readRows } from './rows.js'
 import { fullScorer, itemsScorer, neighboursScorer } from './scorers.js'
 import { readMatrix } from './tables.js'
@@ -108,12 +108,12 @@ function readNeighbours(container, profile) {
  * @param {Container} container
  * @param {Profile} profile
  */
-function checkRows({ bytes, payloadStart, entries, room }, { mode, items, users }) {
+function checkRows({ bytes, payloadStart, entries, limit }, { mode, items, users }) {
   const rows = items + (mode === 'full' ? users : 0)
   if (rows > bytes.length - payloadStart) throw new WrongCount(`${rows} rows cannot be in ${bytes.length - payloadStart} bytes`)
-  takeRoom(room, NODE_BYTES * rows, `scores and degrees of ${rows} rows`)
+  takeMemory(limit, NODE_BYTES * rows, `scores and degrees of ${rows} rows`)
   const graph = entries.get('graph.class')
-  if (mode === 'full' && graph) takeRoom(room, CLASS_BYTES * (graph.end - graph.begin), 'the graph')
+  if (mode === 'full' && graph) takeMemory(limit, CLASS_BYTES * (graph.end - graph.begin), 'the graph')
 }
 
 /**

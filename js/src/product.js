@@ -7,7 +7,7 @@ import { getTensor } from './container.js'
 import { AmbiguousEncoding, BadSlices } from './errors.js'
 import { bitsFor, snap } from './exact.js'
 import { readLevels } from './levels.js'
-import { takeEntries, takeRows } from './room.js'
+import { takeEntries, takeRows } from './memorylimit.js'
 import { hasRows, readRows, readScaleLevels } from './rows.js'
 import { BLOCK_ROWS, tableDotsFrom, tableLengths, tableRow, tableSumFrom } from './table.js'
 
@@ -25,7 +25,7 @@ import { BLOCK_ROWS, tableDotsFrom, tableLengths, tableRow, tableSumFrom } from 
  * @returns {Matrix}
  */
 export function readCodes(container, name, rows, dim) {
-  takeRows(container.room, name, rows)
+  takeRows(container.limit, name, rows)
   if (container.entries.has(`${name}.code`) || hasRows(container, name)) {
     throw new AmbiguousEncoding(`table '${name}' is stored in two ways`)
   }
@@ -33,7 +33,7 @@ export function readCodes(container, name, rows, dim) {
   if (slices < 1 || dim % slices || entries < 2 || entries > 256) {
     throw new BadSlices(`table '${name}' has ${slices} slices of ${dim} columns, with ${entries} entries each`)
   }
-  takeEntries(container.room, name, rows * slices)
+  takeEntries(container.limit, name, rows * slices)
   const scale = readScaleLevels(container, name, rows) ?? new Float32Array(rows).fill(1)
   const code = readLevels(container, `${name}.part`, rows * slices, entries)
   const read = hasRows(container, `${name}.book`) ? readRows : readTable

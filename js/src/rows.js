@@ -7,7 +7,7 @@ import { getTensor } from './container.js'
 import { AmbiguousEncoding, BadScale, CodeOutOfRange, IndexOutOfRange, NonzeroPadding, WrongCount } from './errors.js'
 import { readGapClasses } from './gapclasses.js'
 import { readLevels, readValues } from './levels.js'
-import { takeEntries, takeRows } from './room.js'
+import { takeEntries, takeRows } from './memorylimit.js'
 
 /** @typedef {import('./codecs.js').Counts} Counts */
 /** @typedef {import('./codecs.js').Table} Table */
@@ -39,7 +39,7 @@ export function readRows(container, name, rows, dim) {
   const { entries } = container
   const gaps = entries.has(`${name}.count.value`)
   const prefix = entries.has(`${name}.size.value`)
-  takeRows(container.room, name, rows)
+  takeRows(container.limit, name, rows)
   if (entries.has(`${name}.code`) || (gaps && prefix)) throw new AmbiguousEncoding(`table '${name}' is stored in two ways`)
   const values = /** @type {Int8Array} */ (readValues(container, `${name}.code`, ['I8'], 2).data)
   if (values.includes(-128)) throw new CodeOutOfRange(`table '${name}' holds the code -128`)
@@ -48,7 +48,7 @@ export function readRows(container, name, rows, dim) {
     : prefix ? readSizes(container, `${name}.size`, rows, dim) : () => dim
   let total = 0
   for (let row = 0; row < rows; row++) total += size(row)
-  takeEntries(container.room, name, total, gaps || prefix ? dim : undefined)
+  takeEntries(container.limit, name, total, gaps || prefix ? dim : undefined)
   const start = new Uint32Array(rows + 1)
   for (let row = 0; row < rows; row++) start[row + 1] = start[row] + size(row)
   let column = gaps ? readGaps(container, name, start, total, dim) : null

@@ -2,7 +2,7 @@
 
 import { AmbiguousEncoding, BadTerm, WrongCount } from './errors.js'
 import { readLevels, readValues } from './levels.js'
-import { takeRoom } from './room.js'
+import { takeMemory } from './memorylimit.js'
 
 /** @typedef {import('./container.js').Container} Container */
 /** @typedef {{value: Float32Array, level: Uint8Array}} Terms a few values, and which of them each item has */
@@ -38,7 +38,7 @@ export function readTerms(container, items, degrees) {
     throw new BadTerm(`tensor 'item.term.value': a term is not finite or beyond ${LARGEST_TERM}`)
   }
   if (!degrees || container.entries.has('item.term.level')) {
-    takeRoom(container.room, LEVEL_BYTES * items, `terms of ${items} items`)
+    takeMemory(container.limit, LEVEL_BYTES * items, `terms of ${items} items`)
     return { value, level: readLevels(container, 'item.term', items, value.length) }
   }
   if (value.length !== degrees.count) throw new WrongCount(`${value.length} terms for ${degrees.count} levels of degrees`)

@@ -23,9 +23,9 @@ def described() -> dict[str, dict[str, dict[str, Any]]]:
 
 
 def _base_line(name: str) -> dict[str, Any]:
-    made, kind = make_recommender(name), RECOMMENDERS[name]
-    hops = max(len(tap) for tap in made.taps) - 1
-    rows = "users and items" if made.user_rows else "items"
+    instance, kind = make_recommender(name), RECOMMENDERS[name]
+    hops = max(len(tap) for tap in instance.taps) - 1
+    rows = "users and items" if instance.user_rows else "items"
     return {"idea": kind.idea, "multiplications": 2 * hops, "rows": rows, "paper": kind.paper}
 
 

@@ -73,9 +73,9 @@ class Processes:
         """The largest of every number over all processes."""
         return self._reduce(numbers, "MAX")
 
-    def any(self, said: bool) -> bool:
+    def any(self, flag: bool) -> bool:
         """Whether any process says so."""
-        return said if self.alone else bool(self.largest(np.array([said], np.uint8))[0])
+        return flag if self.alone else bool(self.largest(np.array([flag], np.uint8))[0])
 
     def wait(self) -> None:
         """Until all processes are here."""

@@ -1,7 +1,7 @@
 """Child process of exploration/nmf.py: reads pairs, runs coordinate descent, writes the non-zeros. A line per
 iteration.
 
-It stands outside its room because importing the room would load torch, which takes more memory than the factorisation.
+It stands outside its package because importing that would load torch, which takes more memory than the factorisation.
 """
 
 from __future__ import annotations

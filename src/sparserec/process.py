@@ -86,8 +86,8 @@ def use_threads(count: int | None) -> int:
 
 
 @contextmanager
-def threads_for(work: int, asked: int | None = None) -> Iterator[int]:
-    """As many threads as asked for, else one for little work; afterwards as many as before.
+def threads_for(work: int, wanted: int | None = None) -> Iterator[int]:
+    """As many threads as `wanted`, else one for little work; afterwards as many as before.
 
     Threads that wait for each other many times a second stand still on a machine whose cores are busy: a training that
     takes a second by itself was not over after a quarter of an hour.
@@ -97,7 +97,7 @@ def threads_for(work: int, asked: int | None = None) -> Iterator[int]:
 
     before = torch.get_num_threads(), numba.get_num_threads()
     try:
-        yield use_threads(asked or (1 if work < SMALL_WORK else None))
+        yield use_threads(wanted or (1 if work < SMALL_WORK else None))
     finally:
         torch.set_num_threads(before[0])
         numba.set_num_threads(before[1])

@@ -80,8 +80,8 @@ class _Notebook:
     def _bar(self, note: str, now: float) -> str:
         done, total = self.pace.done, self.pace.total
         words = [f"{self.label}: {done}/{total}", note, self.pace.left(now)]
-        said = escape(" ".join(word for word in words if word))
-        return f'<progress value="{done}" max="{total}"></progress> {said}'
+        text = escape(" ".join(word for word in words if word))
+        return f'<progress value="{done}" max="{total}"></progress> {text}'
 
     def close(self) -> None:
         self.shown.update(self.html(""))

@@ -138,26 +138,26 @@ def find_kind(name: str, known: Mapping[str, type], group: Group) -> Any:
 
 
 def _load(name: str, where: str, group: Group) -> type:
-    """Import a class; whatever goes wrong is said of the name that was given."""
+    """Import a class; whatever goes wrong is said of the name as it was typed."""
     module, _, attribute = where.partition(":")
     what, needed, why = WHAT[group]
-    asked = f"{what} {name!r}"
+    given = f"{what} {name!r}"
     if not all(part.isidentifier() for part in (*module.split("."), attribute)):
-        raise SettingError(f"{asked}: write it as package.module:Class")
+        raise SettingError(f"{given}: write it as package.module:Class")
     try:
         found = getattr(import_module(module), attribute, None)
     except ImportError as error:
         raise SettingError(
-            f"{asked}: {error}; install the package that brings it, or put its folder on PYTHONPATH"
+            f"{given}: {error}; install the package that brings it, or put its folder on PYTHONPATH"
         ) from error
     if not isinstance(found, type):
-        raise SettingError(f"{asked}: {module} has no class {attribute}")
+        raise SettingError(f"{given}: {module} has no class {attribute}")
     if getattr(found, needed, None) is None:
-        raise SettingError(f"{asked}: class {attribute} has no `{needed}`; {why}")
+        raise SettingError(f"{given}: class {attribute} has no `{needed}`; {why}")
     return found
 
 
-def missing_members(made: object, protocol: type) -> list[str]:
+def missing_members(instance: object, protocol: type) -> list[str]:
     """What an object lacks of a protocol, by name."""
     wanted = {*protocol.__annotations__, *(name for name in vars(protocol) if name[0] != "_")}
-    return sorted(name for name in wanted if not hasattr(made, name))
+    return sorted(name for name in wanted if not hasattr(instance, name))

@@ -87,17 +87,17 @@ def test_similar_and_explain(program: Path) -> None:
 
 
 def test_inspect_and_verify(program: Path) -> None:
-    said = {line[0]: line[1] for line in lines(run([program, "inspect", TITLED]))}
+    output = {line[0]: line[1] for line in lines(run([program, "inspect", TITLED]))}
     card = load(TITLED).card()
     for key in ("mode", "base", "items", "users", "dim", "tags", "golden_queries", "sha256", "bytes"):
-        assert said[key] == str(card[key])
-    assert json.loads(said["card"]) == card["card"]
+        assert output[key] == str(card[key])
+    assert json.loads(output["card"]) == card["card"]
     assert run([program, "verify", TITLED]) == f"ok\t{card['golden_queries']} golden queries\n"
 
 
 def test_bench_says_times(program: Path) -> None:
-    said = {key: float(value) for key, value in lines(run([program, "bench", TITLED]))}
-    assert said.keys() == {"bytes", "arena_bytes", "open_ms", "query_ms", "similar_ms", "explain_ms"}
+    output = {key: float(value) for key, value in lines(run([program, "bench", TITLED]))}
+    assert output.keys() == {"bytes", "arena_bytes", "open_ms", "query_ms", "similar_ms", "explain_ms"}
 
 
 @pytest.mark.parametrize(

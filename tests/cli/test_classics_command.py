@@ -61,7 +61,9 @@ def test_a_second_call_measures_nothing_again(found: dict, ask: Callable, log: P
 
 
 def test_the_table_for_people(found: dict, call: Callable, log: Path) -> None:
-    shown = call("classics", log, "--runs", Path(found["ease"]["run"]).parent, "--quiet").stdout
+    runs = Path(found["ease"]["run"]).parent
+    shown = call("classics", log, "--only", "rp3beta,ease,co-occurrence", "--runs", runs, "--quiet").stdout
+    assert "co-occurrence" in shown and "together" not in shown.split("against a run")[0]
     assert "popularity_exponent" in shown and f"{found['ease']['test']['float']['ndcg@20']:.4f}" in shown
 
 

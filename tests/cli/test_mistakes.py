@@ -20,7 +20,7 @@ def say(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path
     """The message a command ends with, as the entry point prints it."""
     monkeypatch.chdir(tmp_path)
 
-    def said(*words: object) -> str:
+    def output(*words: object) -> str:
         monkeypatch.setattr(sys, "argv", ["sparserec", *map(str, words)])
         with pytest.raises(SystemExit) as ended:
             main()
@@ -29,7 +29,7 @@ def say(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path
         assert message.startswith("error: ") and "Traceback" not in message
         return message
 
-    return said
+    return output
 
 
 def test_a_run_to_go_on_from_that_is_none(say: Say, log: Path, tmp_path: Path) -> None:

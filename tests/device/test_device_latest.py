@@ -19,8 +19,8 @@ from sparserec.device.container import parse, serialise
 from sparserec.device.encode import BYTES_TO_SAVE
 from sparserec.device.errors import CannotWrite, TooLarge
 from sparserec.device.gap_classes import code_lengths, encode_classes, read_classes
+from sparserec.device.memory_limit import MemoryLimit
 from sparserec.device.model import read_model
-from sparserec.device.room import Room
 from sparserec.device.table import starts_of
 
 TOY = make_toy(7, users=4, items=9, dim=12)
@@ -186,13 +186,13 @@ def test_terms_are_counted() -> None:
     """A byte an item where they have levels of their own."""
     own = ItemTerm(term=np.arange(TOY.items) / 8)
     data = [model_bytes(replace(_plain(), term=term)) for term in (None, own)]
-    rooms = [Room(1 << 20), Room(1 << 20)]
-    for one, room in zip(data, rooms):
-        read_model(replace(parse(one), room=room))
-    used = (1 << 20) - rooms[1].left
-    assert rooms[0].left - rooms[1].left == TOY.items
+    limits = [MemoryLimit(1 << 20), MemoryLimit(1 << 20)]
+    for one, limit in zip(data, limits):
+        read_model(replace(parse(one), limit=limit))
+    used = (1 << 20) - limits[1].left
+    assert limits[0].left - limits[1].left == TOY.items
     with pytest.raises(TooLarge):
-        read_model(replace(parse(data[1]), room=Room(used - 1)))
+        read_model(replace(parse(data[1]), limit=MemoryLimit(used - 1)))
 
 
 def _plain() -> ModelParts:

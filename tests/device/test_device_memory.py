@@ -22,8 +22,8 @@ from absent import absent
 from fuzz_python import ask
 from sparserec.device import errors, loads
 from sparserec.device.container import parse
+from sparserec.device.memory_limit import CONSTANT, FACTOR, MemoryLimit, column_bytes
 from sparserec.device.model import read_model
-from sparserec.device.room import CONSTANT, FACTOR, Room, column_bytes
 
 ROOT = Path(__file__).parents[2]
 SCRATCH = 2 << 20
@@ -118,14 +118,14 @@ def test_what_is_beyond_is_refused_before_it_is_unpacked(name: str) -> None:
 
 
 def test_the_count_is_that_of_the_page() -> None:
-    """100 items in 16 columns as prefixes: 12 an item, 12 a row, 2 an entry; then one byte less room than that."""
+    """100 items in 16 columns as prefixes: 12 an item, 12 a row, 2 an entry; then one byte less than that."""
     data = bomb(100, sized("score", "size", 16, 100), dim=16)
     counted = 100 * 12 + 100 * 12 + 100 * 16 * 2
-    room = Room(counted)
-    assert read_model(replace(parse(data), room=room)).profile.items == 100
-    assert room.left == 0
+    limit = MemoryLimit(counted)
+    assert read_model(replace(parse(data), limit=limit)).profile.items == 100
+    assert limit.left == 0
     with pytest.raises(errors.TooLarge):
-        read_model(replace(parse(data), room=Room(counted - 1)))
+        read_model(replace(parse(data), limit=MemoryLimit(counted - 1)))
 
 
 def test_columns_take_what_they_take() -> None:

@@ -14,8 +14,8 @@ from sparserec.device.errors import CannotWrite
 from sparserec.device.filter import graph_filter
 from sparserec.device.graph import best_widths, encode_graph, read_graph
 from sparserec.device.ids import id_tensors, read_ids
-from sparserec.device.ranking import top
 from sparserec.device.text import read_text, text_tensors
+from sparserec.device.top_k import top
 
 HEAD = {"format": "srec", "version": "1.0"}
 

@@ -111,7 +111,7 @@ def test_the_twin_reads_what_python_wrote_and_so_does_a_page(run: Trained, stran
     (strangers / "ask.mjs").write_text(
         """import { readFileSync } from 'node:fs'
 import { loadFile, READERS } from 'sparserec/node'
-const said = await loadFile('m.srec').catch(error => error.name)
+const output = await loadFile('m.srec').catch(error => error.name)
 READERS.sign = (await import('./signs.mjs')).readSigns
 const model = await loadFile('m.srec')
 model.selfTest()
@@ -120,7 +120,7 @@ const engine = page.match(/const sparserecEngine = [^]*?(?=<[/]script>)/)[0]
 const open = new Function(`${engine}; return sparserecEngine.openEngine`)()
 const inPage = await open(page.match(/base64">([^<]*)</)[1])
 inPage.selfTest()
-console.log(JSON.stringify([said, model.recommend({ history: [3, 8], k: 5 }).map(({ id, score }) => [id, score])]))
+console.log(JSON.stringify([output, model.recommend({ history: [3, 8], k: 5 }).map(({ id, score }) => [id, score])]))
 """,
         encoding="utf-8",
     )
@@ -131,14 +131,14 @@ console.log(JSON.stringify([said, model.recommend({ history: [3, 8], k: 5 }).map
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "output"),
     [
         ("sings", "unknown encoding 'sings'; known: gaps, .*or package.module:Class"),
         ("signs:np", "signs has no class np"),
         ("json:JSONDecoder", "no `candidates`; inherit from VectorKind"),
     ],
 )
-def test_a_wrong_name_is_told(kind: str, said: str, run: Trained, strangers: Path) -> None:
+def test_a_wrong_name_is_told(kind: str, output: str, run: Trained, strangers: Path) -> None:
     options = ExportOptions(encoding=Encoding(4, 8, "shared", kind))
-    with pytest.raises(SettingError, match=said):
+    with pytest.raises(SettingError, match=output):
         export_run(run, strangers / "m.srec", options)

@@ -20,7 +20,7 @@ def test_nearest_and_means_by_hand() -> None:
     assert looked_up(code, moved).tolist() == [[2.0, -2.0], [2.0, -2.0], [9.0, -2.0]]
 
 
-def test_axes_are_dealt_evenly() -> None:
+def test_axes_are_allocated_evenly() -> None:
     """Variances 16, 9, 4, 1 in two slices: the largest and the smallest go together."""
     rng = np.random.default_rng(1)
     vectors = rng.standard_normal((4000, 4)) * [4.0, 3.0, 2.0, 1.0]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from sparserec.encodings import Encoding, encode
-from sparserec.encodings.gaps import dealt, has_unit_rows
+from sparserec.encodings.gaps import allocated, has_unit_rows
 from sparserec.encodings.prefix import has_sizes
 from sparserec.recommenders import Vectors
 
@@ -45,11 +45,11 @@ def test_rows_of_length_one_are_written_without_a_scale() -> None:
     assert np.linalg.norm(kept.read[0], axis=1) == pytest.approx(1.0, abs=1e-5)
 
 
-def test_entries_are_dealt_by_frequency() -> None:
+def test_entries_are_allocated_by_frequency() -> None:
     """As many in all as an equal cut keeps, more of them in the rows of items that many have."""
     items = np.random.default_rng(3).standard_normal((40, 12)).astype(np.float32)
     users = np.repeat([1, 1000], [30, 10])
-    rows = dealt(items, 4, users)
+    rows = allocated(items, 4, users)
     sizes = np.count_nonzero(rows, axis=1)
     assert sizes.sum() == 4 * 40 and sizes[30:].min() > sizes[:30].max()
     assert np.array_equal(rows[rows != 0], items[rows != 0])
@@ -59,6 +59,6 @@ def test_entries_are_dealt_by_frequency() -> None:
 
 def test_rows_that_are_short_already_are_left_as_they_are() -> None:
     items = np.eye(5, 300, dtype=np.float32)
-    assert np.array_equal(dealt(items, 2, np.arange(5)), items)
+    assert np.array_equal(allocated(items, 2, np.arange(5)), items)
     full = np.random.default_rng(4).standard_normal((6, 300)).astype(np.float32)
-    assert np.count_nonzero(dealt(full, 100, np.array([1, 1, 1, 1, 1, 10**6])), axis=1).max() == 256
+    assert np.count_nonzero(allocated(full, 100, np.array([1, 1, 1, 1, 1, 10**6])), axis=1).max() == 256

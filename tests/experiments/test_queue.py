@@ -142,8 +142,8 @@ def test_a_stopped_queue_takes_its_run_along(queue_file: Path) -> None:
         assert queue.poll() is None
         time.sleep(0.05)
     queue.terminate()
-    _, said = queue.communicate(timeout=60)
-    assert queue.returncode == 2 and "the same command goes on" in said
+    _, output = queue.communicate(timeout=60)
+    assert queue.returncode == 2 and "the same command goes on" in output
     size = child.stat().st_size
     time.sleep(1.0)
     assert child.stat().st_size == size

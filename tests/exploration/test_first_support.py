@@ -178,7 +178,7 @@ def test_too_sparse_factors_are_filled_over_epochs_up_to_the_exact_target() -> N
 
 
 @pytest.mark.parametrize("count", [70, 71, 139, 300, 350])
-def test_kept_entries_are_dealt_to_rows_first(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_entries_are_allocated_to_rows_first(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against sorting: every row's best, then the largest of the others; the same whatever the stretch of rows."""
     monkeypatch.setattr(select, "ROWS_AT_ONCE", 16)
     shape, rng = Shape(30, 40, 20, 8), np.random.default_rng(4)

@@ -47,7 +47,7 @@ def test_lists_of_the_log_are_searched_for_only_where_a_file_may_hold_them(
     plain: Trained, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "sparserec.encodings.together.choose_lists", lambda *_: pytest.fail("searched for nothing")
+        "sparserec.encodings.cooccurrence.choose_lists", lambda *_: pytest.fail("searched for nothing")
     )
     user = plain.split.train.user_ids.external([5])[0]
     for options in (ExportOptions(mode="personal", user=user, budget=20_000), ExportOptions()):

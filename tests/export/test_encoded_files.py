@@ -11,9 +11,9 @@ from small_city import N_USERS, full_options, train
 from sparserec import device
 from sparserec.classics import histories
 from sparserec.encodings import Encoding, encode
+from sparserec.encodings.cooccurrence import CooccurrenceLists, choose_lists
 from sparserec.encodings.lists import encode_lists
 from sparserec.encodings.neighbours import Neighbours
-from sparserec.encodings.together import ListsOfLog, choose_lists
 from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import FoldIn, user_history
@@ -67,7 +67,7 @@ def test_every_encoding_answers_as_measured(plain: Trained, tmp_path: Path, enco
         scores = (history_of @ lists.matrix(np.arange(plain.split.n_items), plain.split.n_items)).toarray()
     elif encoding.kind == "together":
         chosen = choose_lists(plain.split, plain.split.valid, 3)
-        lists = encode_lists(ListsOfLog(plain.split.train, chosen).cut(encoding.keep), encoding.bits)
+        lists = encode_lists(CooccurrenceLists(plain.split.train, chosen).cut(encoding.keep), encoding.bits)
         seen = histories(plain.split.train)
         scores = (seen @ lists.matrix(np.arange(plain.split.n_items), plain.split.n_items)).toarray()
         scores /= np.sqrt(np.maximum(seen.sum(axis=1), 1))  # a file divides by the root of a history's length

@@ -12,7 +12,7 @@ from sparserec import device
 from sparserec.data import read_source
 from sparserec.device import code_rows, encode_coded
 from sparserec.encodings import EncodedVectors, Encoding
-from sparserec.encodings.gaps import dealt
+from sparserec.encodings.gaps import allocated
 from sparserec.export import ExportOptions, export_run
 from sparserec.export.learn import (
     TEMPERATURES,
@@ -75,7 +75,7 @@ def test_a_lesson_makes_the_users_of_the_file(run: Trained, vectors: Vectors, le
 
 def test_learnt_rows_lose_less_and_are_as_long(vectors: Vectors, lesson: Lesson) -> None:
     items = np.arange(len(vectors.items))
-    short = dealt(vectors.items, ROWS.keep, lesson.train.item_counts())
+    short = allocated(vectors.items, ROWS.keep, lesson.train.item_counts())
     plain = EncodedVectors(encode_coded(code_rows(short, ROWS.bits), ROWS.bits), ()).read[0]
     learnt = learn_encoding(vectors, ROWS, lesson, True)(items).read[0]
     assert loss(learnt, lesson) < loss(plain, lesson)

@@ -23,8 +23,8 @@ from sparserec.runs.measure import Trained
 def test_learnt_codes_change_numbers_and_nothing_else(
     of_histories: Trained, tmp_path: Path, encoding: Encoding
 ) -> None:
-    """Tensors of the same sizes (rows that are dealt differ in their counts), other codes in them, and what the report
-    says is what the file does.
+    """Tensors of the same sizes (rows that are allocated differ in their counts), other codes in them, and what the
+    report says is what the file does.
     """
     run, tensors = of_histories, []
     for name, one in (("plain", encoding), ("learnt", replace(encoding, learnt=True))):

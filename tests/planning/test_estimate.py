@@ -151,9 +151,9 @@ def test_a_long_factorisation_is_shortened_and_said_so() -> None:
     one = config(dim=128)
     assert limit_nmf(one, SIZES, Machine()) == (one, None)
     large = Sizes(1_000_000, 200_000, 7_000_000, 3_000_000)
-    shorter, said = limit_nmf(one, large, Machine())
+    shorter, output = limit_nmf(one, large, Machine())
     assert shorter.method_settings == {"nmf_iterations": 40}  # 200e9 / (3e5 * 128^2): a sample of 1e5 users
-    assert said is not None and "40 iterations instead of 50" in said
+    assert output is not None and "40 iterations instead of 50" in output
     assert limit_nmf(one, large, Machine(most_nmf_work=0))[1] is None
     assert limit_nmf(one, large, Machine(most_nmf_work=1e-3))[0].method_settings == {"nmf_iterations": 3}
     given = config(method_settings={"nmf_iterations": 70})

@@ -29,7 +29,7 @@ def file(model: sparserec.Model, tmp_path_factory: pytest.TempPathFactory) -> sp
 
 
 @pytest.fixture(params=["run", "file"])
-def asked(request: pytest.FixtureRequest, model: sparserec.Model, file: sparserec.FileModel) -> Any:
+def any_model(request: pytest.FixtureRequest, model: sparserec.Model, file: sparserec.FileModel) -> Any:
     return model if request.param == "run" else file
 
 
@@ -38,28 +38,28 @@ def asked(request: pytest.FixtureRequest, model: sparserec.Model, file: sparsere
     [np.array, tuple, pandas.Series, polars.Series, iter, lambda ids: np.array(ids, object)],
     ids=["array", "tuple", "pandas", "polars", "iterator", "objects"],
 )
-def test_a_history_is_any_iterable(asked: Any, some: Callable) -> None:
-    assert asked.recommend(history=some(HISTORY), k=4) == asked.recommend(history=HISTORY, k=4)
-    why = asked.explain(history=some(HISTORY), item="i10")
-    assert why == asked.explain(history=HISTORY, item="i10")
+def test_a_history_is_any_iterable(any_model: Any, some: Callable) -> None:
+    assert any_model.recommend(history=some(HISTORY), k=4) == any_model.recommend(history=HISTORY, k=4)
+    why = any_model.explain(history=some(HISTORY), item="i10")
+    assert why == any_model.explain(history=HISTORY, item="i10")
 
 
-def test_a_text_is_one_id(asked: Any) -> None:
-    assert asked.recommend(history="i02", k=4) == asked.recommend(history=["i02"], k=4)
-    assert asked.recommend(history=["i02"], allow="i06", k=2).ids == ["i06"]
-    assert "i06" not in asked.recommend(history=["i02"], deny="i06", k=20).ids
+def test_a_text_is_one_id(any_model: Any) -> None:
+    assert any_model.recommend(history="i02", k=4) == any_model.recommend(history=["i02"], k=4)
+    assert any_model.recommend(history=["i02"], allow="i06", k=2).ids == ["i06"]
+    assert "i06" not in any_model.recommend(history=["i02"], deny="i06", k=20).ids
 
 
-def test_several_histories_are_answered_row_by_row(asked: Any) -> None:
+def test_several_histories_are_answered_row_by_row(any_model: Any) -> None:
     several = [["i02", "i06"], np.array(["i03"]), []]
-    found = asked.recommend(history=several, k=4)
+    found = any_model.recommend(history=several, k=4)
     ids, scores = found
     assert ids.shape == scores.shape == (3, 4)
     for row, history in enumerate(several):
-        alone = asked.recommend(history=history, k=4)
+        alone = any_model.recommend(history=history, k=4)
         assert ids[row].tolist() == alone.ids
         np.testing.assert_allclose(scores[row], alone.scores, rtol=1e-5)
-    short = asked.recommend(history=several, k=4, allow=["i02", "i10"])
+    short = any_model.recommend(history=several, k=4, allow=["i02", "i10"])
     assert short.ids[0].tolist() == ["i10", "", "", ""] and short.scores[0, 1] == -np.inf
     frame = short.to_frame()
     assert frame["history"].tolist() == [0, 1, 1, 2, 2] and frame["rank"].tolist() == [1, 1, 2, 1, 2]
@@ -107,32 +107,32 @@ def test_weights_count_as_often_as_they_say(model: sparserec.Model, file: sparse
     assert same.score == pytest.approx(why.score, rel=0.1)
 
 
-def test_an_item_that_counts_nothing_is_seen_and_no_more(asked: Any) -> None:
-    half = asked.recommend(history=["i02", "i07"], weights=[1, 0], k=6)
-    assert half.scores == pytest.approx(asked.recommend(history=["i02"], k=7, deny=["i07"]).scores[:6])
+def test_an_item_that_counts_nothing_is_seen_and_no_more(any_model: Any) -> None:
+    half = any_model.recommend(history=["i02", "i07"], weights=[1, 0], k=6)
+    assert half.scores == pytest.approx(any_model.recommend(history=["i02"], k=7, deny=["i07"]).scores[:6])
     assert "i07" not in half.ids
-    assert asked.recommend(history=["i02"], weights=[-1], k=2).basis == "popularity"
-    several = asked.recommend(history=[["i02"], ["i03", "i07"]], weights=[None, [1, 0.5]], k=3)
-    assert several.ids[1].tolist() == asked.recommend(history=["i03", "i07"], weights=[1, 0.5], k=3).ids
+    assert any_model.recommend(history=["i02"], weights=[-1], k=2).basis == "popularity"
+    several = any_model.recommend(history=[["i02"], ["i03", "i07"]], weights=[None, [1, 0.5]], k=3)
+    assert several.ids[1].tolist() == any_model.recommend(history=["i03", "i07"], weights=[1, 0.5], k=3).ids
 
 
-def test_tags_say_what_may_be_recommended(asked: Any) -> None:
-    found = asked.recommend(history=["i02"], tags=["kind 1", "kind 3"], k=20)
+def test_tags_say_what_may_be_recommended(any_model: Any) -> None:
+    found = any_model.recommend(history=["i02"], tags=["kind 1", "kind 3"], k=20)
     assert {int(item[1:]) % 4 for item in found.ids} == {1, 3} and len(found) == N_ITEMS // 2
-    assert asked.recommend(history=["i02"], tags="kind 1", deny=["i01"], k=20).ids.count("i01") == 0
+    assert any_model.recommend(history=["i02"], tags="kind 1", deny=["i01"], k=20).ids.count("i01") == 0
     with pytest.raises(QuestionError, match="no tag 'kind 9'"):
-        asked.recommend(history=["i02"], tags=["kind 9"])
+        any_model.recommend(history=["i02"], tags=["kind 9"])
 
 
-def test_vectors_and_ids_are_there_for_an_index(asked: Any) -> None:
-    assert asked.item_ids.shape == (N_ITEMS,) and asked.item_vectors.dtype == np.float32
-    scores = asked.item_vectors @ asked.user_vector(history=HISTORY)
-    found = asked.recommend(history=HISTORY, k=5, exclude_seen=False)
+def test_vectors_and_ids_are_there_for_an_index(any_model: Any) -> None:
+    assert any_model.item_ids.shape == (N_ITEMS,) and any_model.item_vectors.dtype == np.float32
+    scores = any_model.item_vectors @ any_model.user_vector(history=HISTORY)
+    found = any_model.recommend(history=HISTORY, k=5, exclude_seen=False)
     best = np.argsort(-scores)[:5]
-    assert asked.item_ids[best].tolist() == found.ids
+    assert any_model.item_ids[best].tolist() == found.ids
     np.testing.assert_allclose(scores[best], found.scores, rtol=1e-4)
     with pytest.raises(QuestionError, match="no vector"):
-        asked.user_vector(history=[])
+        any_model.user_vector(history=[])
 
 
 WRONG: list[tuple[Callable[[Any], Any], str]] = [
@@ -156,9 +156,9 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
 
 
 @pytest.mark.parametrize(("ask", "message"), WRONG, ids=[message for _, message in WRONG])
-def test_what_is_no_question_gets_a_word(asked: Any, ask: Callable, message: str) -> None:
+def test_what_is_no_question_gets_a_word(any_model: Any, ask: Callable, message: str) -> None:
     with pytest.raises(QuestionError, match=message):
-        ask(asked)
+        ask(any_model)
 
 
 def test_a_run_is_not_saved_under_the_name_of_a_file(model: sparserec.Model, tmp_path: Path) -> None:

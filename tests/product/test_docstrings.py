@@ -16,20 +16,20 @@ from sparserec.serving import Explanation, ManyRecommendations
 PUBLIC = [*sorted(name for name in sparserec.__all__ if name not in ("SparserecError", "FileModel"))]
 
 
-@pytest.mark.parametrize("name", [*PUBLIC, "AskedModel", "ManyRecommendations"])
+@pytest.mark.parametrize("name", [*PUBLIC, "AnyModel", "ManyRecommendations"])
 def test_every_example_gives_what_it_says(model: sparserec.Model, tmp_path: Path, name: str) -> None:
     thing = getattr(sparserec, name, None) or getattr(sparserec.serving, name)
     found = doctest.DocTestFinder().find(thing, name, module=False)  # type: ignore[arg-type]
     frame = pandas.DataFrame(small_pairs(), columns=["who", "place"])
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    said: list[str] = []
+    output: list[str] = []
     tried = 0
     for one in found:
         one.globs = {
             "sparserec": sparserec, "model": model, "again": model, "frame": frame, "folder": tmp_path,
         }  # fmt: skip
-        tried += runner.run(one, out=said.append).attempted
-    assert not said, "".join(said)
+        tried += runner.run(one, out=output.append).attempted
+    assert not output, "".join(output)
     assert tried > 0, f"{name} has no example"
 
 
@@ -44,8 +44,8 @@ def without_example(kind: Any) -> list[str]:
 
 
 def test_no_question_is_without_an_example() -> None:
-    assert set(without_example(sparserec.serving.AskedModel)) <= {"n_items"}
-    inherited = set(vars(sparserec.serving.AskedModel))
+    assert set(without_example(sparserec.serving.AnyModel)) <= {"n_items"}
+    inherited = set(vars(sparserec.serving.AnyModel))
     plain = {"record"}  # what a run wrote down is told by docs/walk.md
     assert set(without_example(sparserec.Model)) <= inherited | plain
     for kind in (sparserec.Recommendations, ManyRecommendations, Explanation):

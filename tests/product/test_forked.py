@@ -9,7 +9,7 @@ FORKING = """
 import os, signal
 import numpy as np
 import torch
-from sparserec.serving.ranking import rank
+from sparserec.serving.best_items import rank
 
 torch.set_num_threads(2)  # so that the parent has a pool of threads, which the child will not have
 rng = np.random.default_rng(0)

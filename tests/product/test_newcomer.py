@@ -61,10 +61,10 @@ def test_the_script_runs_and_its_file_needs_numpy_alone(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    said = run("script.py")
-    assert "95 % interval" in said and "bytes, NDCG@20" in said
-    assert said.count("p0100") == 0  # nobody is told what they have
+    output = run("script.py")
+    assert "95 % interval" in output and "bytes, NDCG@20" in output
+    assert output.count("p0100") == 0  # nobody is told what they have
     assert (tmp_path / "places.srec").stat().st_size <= 300_000
     assert "<title>Places</title>" in (tmp_path / "places.html").read_text(encoding="utf-8")
     read = READER.replace("coffee", info.tags[0][0])
-    assert said.rstrip().endswith("\n".join(run("-c", read).splitlines()[:5]))
+    assert output.rstrip().endswith("\n".join(run("-c", read).splitlines()[:5]))

@@ -107,19 +107,19 @@ class Bare:
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"),
+    ("kind", "output"),
     [
         (Alone, "Alone has no rows for users and no `stepper` of its own"),
         (Unfinished, "Unfinished has no rows for users and no `stepper` of its own"),
         (Bare, "Bare has no choose, draws_edges, .*stepper.*inherit from GraphBase or ItemBase"),
     ],
 )
-def test_what_cannot_train_is_refused(kind: type, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_train_is_refused(kind: type, output: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A base without rows for users on steps over edges trained to chance without a word."""
     monkeypatch.setitem(RECOMMENDERS, "stranger", kind)
-    with pytest.raises(SettingError, match=said):
+    with pytest.raises(SettingError, match=output):
         make_recommender("stranger")
-    with pytest.raises(SettingError, match=said):
+    with pytest.raises(SettingError, match=output):
         sparserec.fit(make_world().train, base="stranger", method="static", quiet=True)
 
 

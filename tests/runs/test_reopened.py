@@ -10,7 +10,7 @@ import pytest
 
 from sparserec import device
 from sparserec.data import Interactions, read_source
-from sparserec.encodings import Encoding, made_quality
+from sparserec.encodings import Encoding, encoded_quality
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs.folder import RunFolder
@@ -76,7 +76,7 @@ def test_config_json_holds_every_setting(finished: Finished) -> None:
 
 def test_reopened_is_measured(finished: Finished) -> None:
     reopened = open_run(finished.folder)
-    found = made_quality(
+    found = encoded_quality(
         reopened.recommender.vectors(reopened.graph, reopened.table),
         None,
         reopened.split,
@@ -99,9 +99,9 @@ def test_file_is_measured(finished: Finished, tmp_path: Path) -> None:
         history = [str(one) for one in ids.external(_items(run.split.train, user))]
         listed = [item.id for item in model.recommend(history=history, k=20)]
         scores.append(_ndcg(listed, {str(one) for one in ids.external(_items(run.split.valid, user))}))
-    said = report.quality["file"]["folded"]["ndcg@20"]
-    assert np.mean(scores) == pytest.approx(said, abs=2e-3)
-    assert said == pytest.approx(report.quality["float"]["folded"]["ndcg@20"], rel=0.02)
+    measured = report.quality["file"]["folded"]["ndcg@20"]
+    assert np.mean(scores) == pytest.approx(measured, abs=2e-3)
+    assert measured == pytest.approx(report.quality["float"]["folded"]["ndcg@20"], rel=0.02)
     if not run.recommender.user_rows:  # a user is their history: the file serves the model that was measured
         best = max(phase.best_score for phase in finished.record.epochs if phase.best_score is not None)
         assert report.quality["float"]["folded"]["ndcg@20"] == pytest.approx(best, abs=1e-6)

@@ -100,7 +100,7 @@ def test_the_base_of_those_who_name_none() -> None:
 def test_who_says_how_long_or_in_which_batches_gets_that() -> None:
     graph = {"base": "lightgcn"}
     assert build_config(graph).recipe.least_steps == 300
-    for said in ({"epochs": 3}, {"batch_size": 5000}, {"preset": "paper"}, {"preset": "paper-rate"}):
-        assert build_config({**graph, "recipe": said}).recipe.least_steps == 0
+    for given in ({"epochs": 3}, {"batch_size": 5000}, {"preset": "paper"}, {"preset": "paper-rate"}):
+        assert build_config({**graph, "recipe": given}).recipe.least_steps == 0
     assert build_config({"base": "history", "recipe": {"batch_size": 5000}}).recipe.least_steps == 800
     assert build_config({"preset": "published-gowalla", "base": "mgdcf"}).recipe.least_steps == 0

@@ -181,9 +181,9 @@ def wait_for(path: Path) -> None:
 
 
 def errors_of(process: subprocess.Popen[str]) -> list[str]:
-    said = process.communicate(timeout=600)[1]
+    output = process.communicate(timeout=600)[1]
     assert process.returncode != 0
-    return [line for line in said.splitlines() if line.startswith("error: ")]
+    return [line for line in output.splitlines() if line.startswith("error: ")]
 
 
 @pytest.fixture(scope="module")
@@ -233,8 +233,8 @@ def test_when_one_process_dies_all_end_with_one_message(
     wait_for(folder / "work" / "checkpoint.safetensors")
     children = Path(f"/proc/{running.pid}/task/{running.pid}/children").read_text().split()
     os.kill(int(children[-1]), signal.SIGKILL)
-    said = errors_of(running)
-    assert len(said) == 1 and "another process of this training has ended" in said[0]
+    output = errors_of(running)
+    assert len(output) == 1 and "another process of this training has ended" in output[0]
     again = start(2, folder, environment, "--resume")
     assert again.communicate(timeout=600) and again.returncode == 0
     same_model(folder, undisturbed / folder.name)

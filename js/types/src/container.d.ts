@@ -11,7 +11,7 @@
  * @property {number} payloadStart
  * @property {Record<string, string>} metadata
  * @property {Map<string, Entry>} entries
- * @property {import('./room.js').Room} room what its tables may still take in memory
+ * @property {import('./memorylimit.js').MemoryLimit} limit what its tables may still take in memory
  */
 /**
  * Check everything about a file but its checksum; the order of the checks is that of docs/format.md.
@@ -76,5 +76,5 @@ export type Container = {
     /**
      * what its tables may still take in memory
      */
-    room: import("./room.js").Room;
+    limit: import("./memorylimit.js").MemoryLimit;
 };

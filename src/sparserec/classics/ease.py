@@ -62,12 +62,12 @@ class ItemWeights:
         return -(-self.weights.size * bits // 8) + 2 * len(self.weights)
 
     def quantised(self, bits: int) -> ItemWeights:
-        made = np.empty_like(self.weights)
-        for start in range(0, len(made), ROWS_AT_ONCE):  # the codec computes in float64
-            made[start : start + ROWS_AT_ONCE] = fake_quantise(
+        rounded = np.empty_like(self.weights)
+        for start in range(0, len(rounded), ROWS_AT_ONCE):  # the codec computes in float64
+            rounded[start : start + ROWS_AT_ONCE] = fake_quantise(
                 self.weights[start : start + ROWS_AT_ONCE], bits
             )
-        return ItemWeights(made)
+        return ItemWeights(rounded)
 
     def scorer(self, history: scipy.sparse.csr_matrix) -> Scorer:
         return lambda users: history[users] @ self.weights

@@ -68,14 +68,14 @@ def recommend(run: Path, question: Question, as_json: bool) -> None:
     if (user is not None and history is not None) or (user is None and history is None and not alone):
         everybody = " (or --all with --out FILE)" if run.is_dir() else ""
         raise QuestionError(f"give either --user ID or --history a,b,c{everybody}")
-    asked = {
+    who = {
         "user": user,
         "history": typed_items(model, history, "--history", on_a_terminal() and not as_json),
     }
-    found = model.recommend(k=question.k, **asked, **limits)  # type: ignore[arg-type]
-    reasons = [model.explain(**asked, item=one.id) for one in found] if question.explain else []  # type: ignore[arg-type]
+    found = model.recommend(k=question.k, **who, **limits)  # type: ignore[arg-type]
+    reasons = [model.explain(**who, item=one.id) for one in found] if question.explain else []  # type: ignore[arg-type]
     if as_json:
-        answer: dict[str, Any] = {**asked, **found.as_dict()}
+        answer: dict[str, Any] = {**who, **found.as_dict()}
         for item, reason in zip(answer["items"], reasons):
             item["explanation"] = reason.as_dict()
         print(json.dumps(answer))

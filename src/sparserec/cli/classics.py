@@ -1,4 +1,4 @@
-"""sparserec classics: popularity, item neighbours, EASE and learnt lists on the same split, to compare with."""
+"""sparserec classics: popularity, item neighbours, EASE and co-occurrence lists on the same split, to compare with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def classics(
     data: Annotated[str, typer.Argument(help="A named data set (see `sparserec data list`) or a path.")],
     only: Annotated[
         Optional[str],
-        typer.Option(help="Some of popularity, cosine, rp3beta, ease and together, with commas between."),
+        typer.Option(
+            help="Some of popularity, cosine, rp3beta, ease and co-occurrence, with commas between."
+        ),
     ] = None,
     protocol: options.Protocol = None,
     split_seed: Annotated[int, typer.Option(help="Seed of the split; as that of the runs to compare.")] = 0,
@@ -33,15 +35,15 @@ def classics(
 ) -> None:
     """Measure recommenders that need no training; their settings are searched on validation."""
     from sparserec.data import resolve
-    from sparserec.experiments import Asked, finished_names, measure_classic
+    from sparserec.experiments import ClassicRun, finished_names, measure_classic
     from sparserec.process import use_threads
     from sparserec.runs import RunFolder, append_result
 
     use_threads(threads)
     reading = options.typed_reading(context)
     source = resolve(data, data_dir, **reading)
-    asked = Asked(data, source, protocol or "resplit", split_seed, reading, runs, quiet)
-    found = {name: measure_classic(name, asked) for name in _chosen(only, source.train.n_items)}
+    wanted = ClassicRun(data, source, protocol or "resplit", split_seed, reading, runs, quiet)
+    found = {name: measure_classic(name, wanted) for name in _chosen(only, source.train.n_items)}
     for folder, _ in found.values():
         if out is not None and folder.name not in finished_names(out):
             append_result(out, folder.name, RunFolder(folder))
@@ -59,6 +61,7 @@ def _chosen(only: str | None, n_items: int) -> list[str]:
     """Classics to run: those that were named, or all that take so many items."""
     from sparserec.classics import CLASSICS
     from sparserec.cli.printing import warn
+    from sparserec.encodings import SHOWN, stored_name
     from sparserec.errors import SettingError
     from sparserec.experiments import applicable
 
@@ -68,15 +71,18 @@ def _chosen(only: str | None, n_items: int) -> list[str]:
                 f"{name} is left out: it takes at most {CLASSICS[name].most_items:,} items, here are {n_items:,}"
             )
         return list(applicable(n_items))
-    names = [name.strip() for name in only.split(",")]
+    names = [stored_name(name.strip()) for name in only.split(",")]
     for name in names:
         if name not in CLASSICS:
-            raise SettingError(f"--only {name}: unknown; known: {', '.join(CLASSICS)}")
+            raise SettingError(
+                f"--only {name}: unknown; known: {', '.join(SHOWN.get(one, one) for one in CLASSICS)}"
+            )
     return names
 
 
 def _print(found: dict[str, tuple[Path, Record]]) -> None:
     from sparserec.cli.printing import print_table
+    from sparserec.encodings import SHOWN
     from sparserec.units import show_bytes
 
     rows = []
@@ -84,7 +90,7 @@ def _print(found: dict[str, tuple[Path, Record]]) -> None:
         settings = ", ".join(f"{key} {value:g}" for key, value in record.base_settings.items())
         rows.append(
             {
-                "classic": name,
+                "classic": SHOWN.get(name, name),
                 "settings": settings or "-",
                 "valid NDCG@20": record.epochs[-1].best_score,
                 "test Recall@20": record.test["float"]["recall@20"],

@@ -28,8 +28,8 @@ def export(
     encoding: Annotated[
         Optional[str],
         typer.Option(
-            help="int, gaps, prefix, codes, neighbours, together, ease or package.module:Class; chosen where none of "
-            "these four is given."
+            help="int, gaps, prefix, codes, neighbours, co-occurrence, ease or package.module:Class; chosen where none "
+            "of these four is given."
         ),
     ] = None,
     bits: Annotated[Optional[int], typer.Option(help="Of an entry, 1 to 8 (int: 4 or 8).")] = None,
@@ -191,6 +191,7 @@ def _remarks(report: ExportReport) -> list[str]:
 def _print_curve(report: ExportReport, console: object) -> None:
     from rich.table import Table
 
+    from sparserec.encodings import SHOWN
     from sparserec.units import show_bytes
 
     table = Table(title="size and quality on the validation part, users folded in", title_justify="left")
@@ -199,7 +200,7 @@ def _print_curve(report: ExportReport, console: object) -> None:
     for row in sorted(report.curve, key=lambda row: row["bytes"]):
         chosen = all(row[name] == value for name, value in report.encoding.items())
         quality = f"{row['quality']['folded']['ndcg@20']:.4f}"
-        kind = f"{row['kind']}, learnt" if row["learnt"] else row["kind"]
+        kind = SHOWN.get(row["kind"], row["kind"]) + (", learnt" if row["learnt"] else "")
         settings = (kind, str(row["bits"]), str(row["keep"]), row["fold"])
         table.add_row(show_bytes(row["bytes"]), *settings, quality, "<- chosen" if chosen else "")
     console.print(table)  # type: ignore[attr-defined]

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from sparserec.cli.typed import id_list
 
 if TYPE_CHECKING:
-    from sparserec.serving import AskedModel, NamedItem
+    from sparserec.serving import AnyModel, NamedItem
 
 MOST_SHOWN = 12
 
 
-def typed_items(model: AskedModel, texts: list[str] | None, option: str, may_ask: bool) -> list[str] | None:
+def typed_items(model: AnyModel, texts: list[str] | None, option: str, may_ask: bool) -> list[str] | None:
     """Ids of everything that was typed, in order; None where the option was not given.
 
     What names an item as it stands is that item, though it may hold a comma: otherwise commas separate.
@@ -27,7 +27,7 @@ def typed_items(model: AskedModel, texts: list[str] | None, option: str, may_ask
     return [typed_item(model, name, may_ask) for name in names]
 
 
-def typed_item(model: AskedModel, name: str, may_ask: bool) -> str:
+def typed_item(model: AnyModel, name: str, may_ask: bool) -> str:
     """The id of the item that was meant; a name that no item has is left for the model to speak about."""
     from sparserec.serving import QuestionError, name_of
 

@@ -57,8 +57,8 @@ def _add_recommend(commands: _SubParsersAction[ArgumentParser]) -> None:
 
 
 def _recommend(typed: Namespace) -> None:
-    asked = {name: getattr(typed, name) for name in Question.__dataclass_fields__}
-    answers.recommend(typed.run, Question(**asked), typed.json)
+    fields = {name: getattr(typed, name) for name in Question.__dataclass_fields__}
+    answers.recommend(typed.run, Question(**fields), typed.json)
 
 
 def _add_similar(commands: _SubParsersAction[ArgumentParser]) -> None:

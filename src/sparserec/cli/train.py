@@ -122,7 +122,7 @@ def _ship(folder: Path, source: Input | None, wanted: PlanOptions, quiet: bool) 
 
     With a `source` a second model is trained on it.
     """
-    from sparserec.export import said, ship_run, ship_thoroughly
+    from sparserec.export import ship_run, ship_thoroughly, shipped_text
 
     if wanted.mode != "items":
         return None
@@ -130,4 +130,4 @@ def _ship(folder: Path, source: Input | None, wanted: PlanOptions, quiet: bool) 
         ship_thoroughly(folder, source, wanted.budget, quiet)
     else:
         ship_run(folder, wanted.budget, quiet)
-    return said(folder)
+    return shipped_text(folder)

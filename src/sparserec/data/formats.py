@@ -90,8 +90,8 @@ FORMATS: dict[str, type[Format]] = {
 
 def find_format(name: str) -> Format:
     """The form of this name: one of ours, of an installed package, or package.module:Class."""
-    made: Format = find_kind(name, FORMATS, "formats")()
-    return made
+    instance: Format = find_kind(name, FORMATS, "formats")()
+    return instance
 
 
 def form_of(path: Path, wanted: str | None = None, header: bool | None = None, named: bool = False) -> Form:

@@ -125,10 +125,10 @@ def choose_columns(
     by_place = positions(numbered_names(names), third_is_time)
     chosen: dict[str, str] = {}
     for role, synonyms in SYNONYMS.items():
-        asked = wanted.get(role)
-        if asked:
-            chosen[role] = _named(names, asked, role, where)
-        elif asked is None:
+        name_given = wanted.get(role)
+        if name_given:
+            chosen[role] = _named(names, name_given, role, where)
+        elif name_given is None:
             taken = set(chosen.values()) | {name for name in wanted.values() if name}
             found = _known(names, synonyms, taken) or by_place.get(role)
             if found is not None and found not in taken:
@@ -154,13 +154,13 @@ def positions(columns: Sequence[str], third_is_time: bool) -> dict[str, str]:
     return dict(zip(roles, columns))
 
 
-def _named(names: Sequence[str], asked: str, role: str, where: str) -> str:
+def _named(names: Sequence[str], name_given: str, role: str, where: str) -> str:
     for name in names:
-        if name == asked or name.split(":")[0] == asked:
+        if name == name_given or name.split(":")[0] == name_given:
             return name
-    near = difflib.get_close_matches(asked, names, n=1)
+    near = difflib.get_close_matches(name_given, names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(map(repr, names))}"
-    raise MissingColumnError(f"{where}: no column {asked!r} (`{role}_col`); {hint}")
+    raise MissingColumnError(f"{where}: no column {name_given!r} (`{role}_col`); {hint}")
 
 
 def _known(names: Sequence[str], synonyms: tuple[str, ...], taken: set[str]) -> str | None:

@@ -88,10 +88,10 @@ def read_text_table(path: Path, form: Form, wanted: dict[str, str | None]) -> tu
     if form.header:
         roles = choose_columns(names, wanted, str(path), third_is_time)
     else:
-        asked = {role: name for role, name in wanted.items() if name is not None}
+        named = {role: name for role, name in wanted.items() if name is not None}
         by_place = positions(names[1:] if form.index else names, third_is_time)
-        free = {role: name for role, name in by_place.items() if name not in asked.values()}
-        guessed: dict[str, str | None] = {"rating": "", "time": "", **free, **asked}
+        free = {role: name for role, name in by_place.items() if name not in named.values()}
+        guessed: dict[str, str | None] = {"rating": "", "time": "", **free, **named}
         roles = choose_columns(names, guessed, str(path))
     return _parse(data, path, form, names, list(dict.fromkeys(roles.values()))), roles
 

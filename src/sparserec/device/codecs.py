@@ -220,7 +220,7 @@ def signed_nibbles(halves: np.ndarray) -> np.ndarray:
 
 def read_table(container: Container, name: str, rows: int, dim: int) -> Table:
     """Check a table's tensors in the order of the format and make it ready to multiply."""
-    container.room.take_rows(name, rows)
+    container.limit.take_rows(name, rows)
     for needed in (f"{name}.scale", f"{name}.code"):
         if needed not in container:
             raise errors.MissingTensor(f"tensor {needed!r} is missing")
@@ -242,11 +242,11 @@ def read_table(container: Container, name: str, rows: int, dim: int) -> Table:
     )
 
 
-def _check_room_and_scale(
+def _check_size_and_scale(
     container: Container, name: str, stored: np.ndarray, dim: int | None, scale: np.ndarray
 ) -> None:
     """What comes between the shapes of a table's tensors and what is in them."""
-    container.room.take_entries(name, len(stored) * (1 if stored.dtype == np.int8 else 2), dim)
+    container.limit.take_entries(name, len(stored) * (1 if stored.dtype == np.int8 else 2), dim)
     if not (np.isfinite(scale) & (scale >= 0)).all():
         raise errors.BadScale(f"table {name!r}: a row scale is negative or not finite")
 
@@ -261,7 +261,7 @@ def _read_mask(
     container: Container, name: str, dim: int, stored: np.ndarray, scale: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     mask = container.get(f"{name}.mask", ("U8",), (len(scale), -(-dim // 8)))
-    _check_room_and_scale(container, name, stored, dim, scale)
+    _check_size_and_scale(container, name, stored, dim, scale)
     check_padding(f"{name}.mask", mask, dim)
     start = starts_of(POPCOUNT[mask].sum(axis=1, dtype=np.int32))
     _check_code_length(name, stored, int(start[-1]), errors.WrongCount)
@@ -281,7 +281,7 @@ def _read_index(
     count = container.get(f"{name}.count", ("U8", "U16"), (None,))
     if len(count) not in (1, len(scale)):
         raise errors.WrongTensor(f"tensor '{name}.count' has {len(count)} entries for {len(scale)} rows")
-    _check_room_and_scale(container, name, stored, dim, scale)
+    _check_size_and_scale(container, name, stored, dim, scale)
     if len(index) and int(index.max()) >= dim:
         raise errors.IndexOutOfRange(f"table {name!r}: column {int(index.max())} of {dim}")
     start = starts_of(np.broadcast_to(count, len(scale)))
@@ -300,7 +300,7 @@ def _read_dense(
     container: Container, name: str, dim: int, stored: np.ndarray, scale: np.ndarray
 ) -> tuple[None, np.ndarray]:
     _check_code_length(name, stored, len(scale) * dim, errors.WrongTensor)
-    _check_room_and_scale(container, name, stored, None, scale)
+    _check_size_and_scale(container, name, stored, None, scale)
     return None, starts_of(np.broadcast_to(dim, len(scale)))
 
 

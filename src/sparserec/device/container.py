@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from . import errors
-from .room import Room, room_of
+from .memory_limit import MemoryLimit, limit_of
 
 PREFIX = b'{"__metadata__":{"sha256":"'
 DIGEST_START = 8 + len(PREFIX)
@@ -60,7 +60,7 @@ class Container:
     payload_start: int
     metadata: dict[str, str]
     entries: dict[str, Entry]
-    room: Room  # what its tables may still take in memory
+    limit: MemoryLimit  # what its tables may still take in memory
 
     def __contains__(self, name: str) -> bool:
         return name in self.entries
@@ -117,7 +117,7 @@ def parse(buffer: Any) -> Container:
         raise errors.WrongChecksum(
             "the SHA-256 of the file is not the one written in it: download or export it again"
         )
-    return Container(buffer, 8 + length, metadata, entries, room_of(size))
+    return Container(buffer, 8 + length, metadata, entries, limit_of(size))
 
 
 def digest(buffer: Any) -> str:

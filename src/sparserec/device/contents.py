@@ -12,8 +12,8 @@ from .container import Container
 from .filter import graph_filter
 from .fold_in import COUNTS, read_fold_in
 from .graph import read_graph
+from .memory_limit import CLASS_BYTES, NODE_BYTES
 from .profile import Profile
-from .room import CLASS_BYTES, NODE_BYTES
 from .rows import read_rows
 from .scorers import FullScorer, ItemsScorer, NeighboursScorer, Scorer
 from .table import check_padding
@@ -65,10 +65,10 @@ def _check_rows(container: Container, profile: Profile) -> None:
     payload = len(container.buffer) - container.payload_start
     if rows > payload:
         raise errors.WrongCount(f"{rows} rows cannot be in {payload} bytes")
-    container.room.take(NODE_BYTES * rows, f"scores and degrees of {rows:,} rows")
+    container.limit.take(NODE_BYTES * rows, f"scores and degrees of {rows:,} rows")
     graph = container.entries.get("graph.class")
     if profile.mode == "full" and graph is not None:
-        container.room.take(CLASS_BYTES * (graph.end - graph.begin), "the graph")
+        container.limit.take(CLASS_BYTES * (graph.end - graph.begin), "the graph")
 
 
 def _read_items(container: Container, profile: Profile) -> ItemsScorer:

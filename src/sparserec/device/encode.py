@@ -13,7 +13,7 @@ from .gap_classes import encode_classes
 from .gaps import MOST_ENTRIES, encode_gaps
 from .graph import smallest_counts
 from .levels import MOST_LEVELS, level_tensors, nearest_levels, ratio_levels
-from .room import endless
+from .memory_limit import endless
 from .table import Table
 from .tables import AnyTable, read_any_table
 
@@ -159,7 +159,7 @@ def read_back_sparse(encoded: EncodedTable) -> SparseRows:
 
 def _read(encoded: EncodedTable) -> AnyTable:
     tensors = {f"t.{part}": tensor for part, tensor in encoded.tensors.items()}
-    container = replace(parse(serialise({"format": "srec", "version": "1.1"}, tensors)), room=endless())
+    container = replace(parse(serialise({"format": "srec", "version": "1.1"}, tensors)), limit=endless())
     return read_any_table(container, "t", encoded.rows, encoded.dim)
 
 

@@ -17,10 +17,10 @@ from .golden import GoldenQuery, compare, read_golden
 from .ids import Ids, read_ids
 from .profile import Profile, read_object, read_profile
 from .question import Identifier, identifier, identifiers, length, weight_array
-from .ranking import top
 from .scorers import FullScorer, History, Scorer
 from .term import Terms
 from .text import TextTable, has_text, read_text
+from .top_k import top
 
 Some = Identifier | Iterable[Identifier]
 """Ids in a list, an array, a column .., or one id alone."""

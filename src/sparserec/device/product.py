@@ -163,7 +163,7 @@ def _columns(book: Table, slices: int, first: int, last: int) -> np.ndarray:
 
 def read_codes(container: Container, name: str, rows: int, dim: int) -> CodedTable:
     """Check the tensors in the order of the format: slices, scale, codes, codebooks."""
-    container.room.take_rows(name, rows)
+    container.limit.take_rows(name, rows)
     if f"{name}.code" in container or has_rows(container, name):
         raise errors.AmbiguousEncoding(f"table {name!r} is stored in two ways")
     slices, entries = container.get(f"{name}.slices", ("U16",), (2,)).tolist()
@@ -171,7 +171,7 @@ def read_codes(container: Container, name: str, rows: int, dim: int) -> CodedTab
         raise errors.BadSlices(
             f"table {name!r} has {slices} slices of {dim} columns, with {entries} entries each"
         )
-    container.room.take_entries(name, rows * slices)
+    container.limit.take_entries(name, rows * slices)
     scale = read_scale_levels(container, name, rows)
     code = read_levels(container, f"{name}.part", rows * slices, entries)
     read = read_rows if has_rows(container, f"{name}.book") else read_table

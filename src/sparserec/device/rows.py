@@ -24,7 +24,7 @@ def has_rows(container: Container, name: str) -> bool:
 def read_rows(container: Container, name: str, rows: int, dim: int) -> Table:
     """Check the tensors in the order of the format: values of codes, scale, positions, codes."""
     gaps, prefix = f"{name}.count.value" in container, f"{name}.size.value" in container
-    container.room.take_rows(name, rows)
+    container.limit.take_rows(name, rows)
     if f"{name}.code" in container or (gaps and prefix):
         raise errors.AmbiguousEncoding(f"table {name!r} is stored in two ways")
     codes = read_values(container, f"{name}.code", ("I8",), least=2)
@@ -38,7 +38,7 @@ def read_rows(container: Container, name: str, rows: int, dim: int) -> Table:
     else:
         encoding, sizes = "all", np.broadcast_to(np.int32(dim), rows)
     entries = int(sizes.sum(dtype=np.int64))
-    container.room.take_entries(name, entries, dim if gaps or prefix else None)
+    container.limit.take_entries(name, entries, dim if gaps or prefix else None)
     start = starts_of(sizes)
     classes = gaps and has_classes(container, name)
     column = (read_classes if classes else read_gaps)(container, name, start, dim) if gaps else None

@@ -8,7 +8,7 @@ from math import lgamma, log
 
 SCALE_BYTES = 2
 """Of a row of int8 or int4: a float16; a float32 in tables with rows too small or too large for that."""
-GAP_ROOM = 1.025
+GAP_MARGIN = 1.025
 """Bits that gaps take, as a multiple of the logarithm of the number of rows there could be."""
 
 
@@ -37,7 +37,7 @@ def gap_bytes(entries: int, rows: int, dim: int, bits: int) -> float:
     A gap takes a bit at least, also where a row has nearly all columns.
     """
     choices = lgamma(dim + 1) - lgamma(entries + 1) - lgamma(dim - entries + 1)
-    positions = max(GAP_ROOM * choices / log(2), entries)
+    positions = max(GAP_MARGIN * choices / log(2), entries)
     return rows * positions / 8 + prefix_bytes(entries, rows, bits)
 
 

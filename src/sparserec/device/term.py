@@ -15,7 +15,7 @@ from . import errors
 from .container import Container
 from .fold_in import ItemWeights
 from .levels import level_tensors, nearest_levels, read_levels, read_values
-from .room import LEVEL_BYTES
+from .memory_limit import LEVEL_BYTES
 
 LARGEST_TERM = 1e6
 PLAIN_COEFFICIENTS, COEFFICIENTS = "filter.weight", "filter.coefficient"
@@ -92,7 +92,7 @@ def read_terms(container: Container, items: int, weights: ItemWeights | None) ->
     if not (np.abs(values) <= LARGEST_TERM).all():
         raise errors.BadTerm(f"tensor 'item.term.value': a term is not finite or beyond {LARGEST_TERM:g}")
     if weights is None or "item.term.level" in container:
-        container.room.take(LEVEL_BYTES * items, f"terms of {items:,} items")
+        container.limit.take(LEVEL_BYTES * items, f"terms of {items:,} items")
         return Terms(values.astype(np.float64), read_levels(container, "item.term", items, len(values)))
     if len(values) != weights.degrees:
         raise errors.WrongCount(f"{len(values)} terms for {weights.degrees} levels of degrees")

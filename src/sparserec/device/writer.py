@@ -18,9 +18,9 @@ from .fold_in import FoldInWeights
 from .graph import encode_graph, smallest_counts
 from .ids import id_tensors
 from .model import Model, loads
-from .ranking import top
 from .term import COEFFICIENTS, PLAIN_COEFFICIENTS, ItemTerm
 from .text import text_tensors
+from .top_k import top
 
 Ids = Sequence[str] | np.ndarray | None
 GOLDEN_TOP = 10

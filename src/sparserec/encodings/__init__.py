@@ -7,15 +7,23 @@ from typing import TYPE_CHECKING
 from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
-    from sparserec.encodings.base import DEFAULT, EncodedVectors, Encoding, Kind, VectorKind
+    from sparserec.encodings.base import (
+        DEFAULT,
+        SHOWN,
+        EncodedVectors,
+        Encoding,
+        Kind,
+        VectorKind,
+        stored_name,
+    )
     from sparserec.encodings.lists import EncodedLists, top_of_lists
     from sparserec.encodings.material import Chosen, Learnt, Material, encode
     from sparserec.encodings.quality import (
         PerUser,
+        encoded_quality,
         evaluate_part,
         evaluate_test,
         folded_users,
-        made_quality,
         new_user_quality,
         popularity_quality,
         rank_quality,

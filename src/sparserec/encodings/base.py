@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 
 Fold = Literal["own", "shared"]
 """Fold-in tables of their own, or the scoring table standing in for them (half the bytes, approximate)."""
+SHOWN = {"together": "co-occurrence"}
+"""What people call kinds that are stored, in files, settings and rows, under an older name."""
 KEEPS = (8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256)
+
+
+def stored_name(name: str) -> str:
+    """The name of a kind in files and rows, from the one that people type."""
+    return next((stored for stored, shown in SHOWN.items() if shown == name), name)
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,9 @@ class Encoding:
     learnt: bool = False
     """Whether codes are learnt with the loss of the training once they are chosen, rather than nearest to the vectors.
     """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", stored_name(self.kind))
 
     @property
     def of(self) -> Kind:

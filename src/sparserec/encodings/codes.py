@@ -60,8 +60,8 @@ class CodesKind(VectorKind):
 
     def tables(self, one: Encoding, tables: list[np.ndarray]) -> EncodedVectors:
         first = product_codes(tables[0], one.keep)
-        made = [first, *(product_codes(table, one.keep, axes=first.axes) for table in tables[1:])]
-        score, *fold = (encode_codes(codes.code, codes.book, BOOK_BITS) for codes in made)
+        all_codes = [first, *(product_codes(table, one.keep, axes=first.axes) for table in tables[1:])]
+        score, *fold = (encode_codes(codes.code, codes.book, BOOK_BITS) for codes in all_codes)
         return EncodedVectors(score, tuple(fold), first.axes)
 
     def learn(self, one: Encoding, material: Material, more: MoreSteps, bar: Progress) -> Learnt:
@@ -106,17 +106,17 @@ def product_codes(
 
 
 def balanced_axes(vectors: np.ndarray, slices: int) -> np.ndarray:
-    """Principal axes dealt to the slices so that each gets about the same product of variances: (dim, axes)."""
+    """Principal axes allocated to the slices so that each gets about the same product of variances: (dim, axes)."""
     dim = vectors.shape[1]
     width = dim // slices
     values, axes = np.linalg.eigh(vectors.T @ vectors / max(len(vectors), 1))
-    room = np.full(slices, width)
+    free = np.full(slices, width)
     load = np.zeros(slices)
     places: list[list[int]] = [[] for _ in range(slices)]
     for axis in np.argsort(-values, kind="stable")[: slices * width]:
-        slice_ = int(np.argmin(np.where(room > 0, load, np.inf)))
+        slice_ = int(np.argmin(np.where(free > 0, load, np.inf)))
         places[slice_].append(int(axis))
-        room[slice_] -= 1
+        free[slice_] -= 1
         load[slice_] += np.log(max(float(values[axis]), 1e-12)) + 30.0
     return np.ascontiguousarray(axes[:, [axis for own in places for axis in own]]).astype(vectors.dtype)
 

@@ -1,7 +1,7 @@
 """Weights of EASE from the log that a model was trained on, cut to a size: one more kind of lists of items in a file.
 
-EASE has a weight from every item to every other; most are near nothing. The largest are kept, dealt over all items as
-co-occurrence lists are, and only between items that enough people have both of.
+EASE has a weight from every item to every other; most are near nothing. The largest are kept, allocated over all items
+as co-occurrence lists are, and only between items that enough people have both of.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse
 
-from sparserec.classics import EASE, deal, histories, search
+from sparserec.classics import EASE, allocate, histories, search
 from sparserec.data import Interactions, Split
 from sparserec.encodings.lists import LogKind, ndcg_of
 from sparserec.encodings.material import Material
@@ -36,13 +36,13 @@ class EaseKind(LogKind):
         items = len(vectors.items)
         return ((4, size) for size in WEIGHTS if size < items <= MOST_ITEMS)
 
-    def of_log(self, material: Material) -> WeightsOfLog:
+    def of_log(self, material: Material) -> EaseWeights:
         assert material.train is not None and material.chosen is not None
         settings = material.chosen.settings("settings of EASE", EASE(), choose_weights)
-        return WeightsOfLog(material.train, settings, material.list_users)
+        return EaseWeights(material.train, settings, material.list_users)
 
 
-class WeightsOfLog:
+class EaseWeights:
     """Weights of one log, cut to any length; they are computed once."""
 
     def __init__(self, train: Interactions, settings: EASE, least_users: int) -> None:
@@ -63,7 +63,7 @@ class WeightsOfLog:
         """The largest weights, by their size and how often their row is asked, `keep` a row on average."""
         whole = self.whole
         size = scipy.sparse.csr_matrix((np.abs(whole.data), whole.indices, whole.indptr), shape=whole.shape)
-        kept = deal(size, keep, np.maximum(self.train.item_counts(), 1.0) ** FREQUENCY_EXPONENT)
+        kept = allocate(size, keep, np.maximum(self.train.item_counts(), 1.0) ** FREQUENCY_EXPONENT)
         kept.data = np.ones_like(kept.data)
         return kept.multiply(whole).tocsr().sorted_indices()
 

@@ -28,9 +28,9 @@ from sparserec.progress import Progress
 from sparserec.recommenders import MoreSteps, Vectors
 from sparserec.table import Shape, SparseTable, Update
 
-DEALT_EXPONENT = 0.3
-"""Entries that are dealt go to rows in proportion to the users of their items to this power."""
-MOST_DEALT = 256
+ALLOCATED_EXPONENT = 0.3
+"""Entries that are allocated go to rows in proportion to the users of their items to this power."""
+MOST_ALLOCATED = 256
 """Entries of a row at most: a file can hold as many different sizes of rows."""
 FIRST_RATE = 1.2
 """In steps from one code to the next, over the entries of a row: a score is a sum over them, and each is moved by the
@@ -55,19 +55,19 @@ class GapsKind(VectorKind):
         return encode_rows(cut(values, one.keep), one.bits, unit=unit)
 
     def learn(self, one: Encoding, material: Material, more: MoreSteps, bar: Progress) -> Learnt:
-        """Rows have their entries dealt first."""
+        """Rows have their entries allocated first."""
         items = material.vectors.items
-        short = dealt(items, one.keep, material.users_of_items)
+        short = allocated(items, one.keep, material.users_of_items)
         rows, unit = learn_rows(code_rows(short, one.bits), more, bar), has_unit_rows(items)
         return lambda some: EncodedVectors(encode_coded(rows.take(some), one.bits, unit=unit))
 
 
-def dealt(vectors: np.ndarray, keep: int, users: np.ndarray) -> np.ndarray:
+def allocated(vectors: np.ndarray, keep: int, users: np.ndarray) -> np.ndarray:
     """The largest entries of each row, `keep` on average: more of the rows whose items have many users."""
-    most = min(int(np.count_nonzero(vectors, axis=1).max(initial=0)), MOST_DEALT)
+    most = min(int(np.count_nonzero(vectors, axis=1).max(initial=0)), MOST_ALLOCATED)
     if keep >= most:
         return cut(vectors, keep)
-    return keep_largest(vectors, allocate_entries(users, keep * len(vectors), most, DEALT_EXPONENT))
+    return keep_largest(vectors, allocate_entries(users, keep * len(vectors), most, ALLOCATED_EXPONENT))
 
 
 def has_unit_rows(table: np.ndarray) -> bool:

@@ -27,7 +27,7 @@ class Chosen:
 
     split: Split
     quiet: bool = True
-    made: dict[str, Any] = field(default_factory=dict)
+    chosen: dict[str, Any] = field(default_factory=dict)
 
     @cached_property
     def truth(self) -> Interactions:
@@ -37,10 +37,10 @@ class Chosen:
         """Those of `what`, or the default where there is nothing to choose by."""
         if len(self.split.valid) == 0:
             return default
-        if what not in self.made:
+        if what not in self.chosen:
             say(f"choosing {what}", self.quiet)
-            self.made[what] = choose(self.split, self.truth)
-        return self.made[what]
+            self.chosen[what] = choose(self.split, self.truth)
+        return self.chosen[what]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,6 @@ class Material:
 
 def encode(vectors: Vectors, encoding: Encoding) -> EncodedVectors:
     """Scoring table and fold-in tables of vectors alone, as they go into a file."""
-    made = encoding.of.encode(encoding, Material(vectors))
-    assert isinstance(made, EncodedVectors)
-    return made
+    encoded = encoding.of.encode(encoding, Material(vectors))
+    assert isinstance(encoded, EncodedVectors)
+    return encoded

@@ -35,7 +35,7 @@ class NeighboursKind(ListKind):
         if items is not None:
             return _neighbours(material, one.keep, items).encode(one.keep, one.bits)
         known = material.kept.get(one.kind)
-        if known is None or known.asked < one.keep:
+        if known is None or known.length < one.keep:
             known = material.kept[one.kind] = _neighbours(
                 material, one.keep, np.arange(len(material.vectors.items))
             )
@@ -61,7 +61,7 @@ class Neighbours:
         self, fold: np.ndarray, items: np.ndarray, most: int, listed: np.ndarray | None = None
     ) -> None:
         self.fold, self.items = fold, items
-        self.asked, self.most = most, min(most, len(items) - 1)
+        self.length, self.most = most, min(most, len(items) - 1)
         self.hidden = np.zeros(len(items), bool) if listed is None else ~listed
 
     @cached_property

@@ -65,7 +65,7 @@ def _ranked(
 
 def folded_users(
     vectors: Vectors,
-    made: EncodedVectors | EncodedLists | None,
+    encoded: EncodedVectors | EncodedLists | None,
     split: Split,
     truth: Interactions,
     at_test: bool = False,
@@ -77,36 +77,38 @@ def folded_users(
 
     Items of the file are `places` of all; histories are those of the graph, or `given`.
     """
-    if isinstance(made, EncodedLists):
+    if isinstance(encoded, EncodedLists):
         history = user_history(vectors.graph) if given is None else given_history(vectors.graph, given)
-        return _listed(made, history, split, truth, at_test, places)
-    items, fold = (vectors.items, vectors.fold) if made is None else _spread(made, places, split.n_items)
+        return _listed(encoded, history, split, truth, at_test, places)
+    items, fold = (
+        (vectors.items, vectors.fold) if encoded is None else _spread(encoded, places, split.n_items)
+    )
     folding = FoldIn(fold, vectors.graph)
     users = folding.look_up() if given is None else folding.users(given).__getitem__
-    return _ranked(users, items, split, truth, at_test, term=_terms(made, split, places))
+    return _ranked(users, items, split, truth, at_test, term=_terms(encoded, split, places))
 
 
-def score_spread(vectors: Vectors, made: EncodedVectors | EncodedLists, users: np.ndarray) -> float:
+def score_spread(vectors: Vectors, encoded: EncodedVectors | EncodedLists, users: np.ndarray) -> float:
     """How far the scores of the items are apart, for users made from their history: the standard deviation over items,
     on average.
     """
     history = user_history(vectors.graph)[users]
-    if isinstance(made, EncodedLists):
+    if isinstance(encoded, EncodedLists):
         everything = np.arange(vectors.graph.n_items)
-        scores = (made.weighted(history) @ made.matrix(everything, len(everything))).toarray()
+        scores = (encoded.weighted(history) @ encoded.matrix(everything, len(everything))).toarray()
     else:
-        items, fold = made.read
+        items, fold = encoded.read
         scores = FoldIn(fold, vectors.graph).look_up()(users) @ items.T
     return float(scores.std(axis=1).mean())
 
 
 def _terms(
-    made: EncodedVectors | EncodedLists | None, split: Split, places: np.ndarray | None
+    encoded: EncodedVectors | EncodedLists | None, split: Split, places: np.ndarray | None
 ) -> np.ndarray | None:
     """What is added to the score of each item that a file knows, (items,) float32; None: nothing."""
-    if made is None or made.term is None:
+    if encoded is None or encoded.term is None:
         return None
-    term = made.term.of(split.train.item_counts()).astype(np.float32)
+    term = encoded.term.of(split.train.item_counts()).astype(np.float32)
     if places is None:
         return term
     known = np.zeros_like(term)
@@ -114,9 +116,9 @@ def _terms(
     return known
 
 
-def made_quality(
+def encoded_quality(
     vectors: Vectors,
-    made: EncodedVectors | EncodedLists | None,
+    encoded: EncodedVectors | EncodedLists | None,
     split: Split,
     truth: Interactions,
     at_test: bool = False,
@@ -127,17 +129,17 @@ def made_quality(
     Items of what goes into a file are `places` of all; without it the float vectors are measured. Lists have no vectors
     for trained users.
     """
-    quality = {"folded": _means(folded_users(vectors, made, split, truth, at_test, places))}
-    if isinstance(made, EncodedLists):
+    quality = {"folded": _means(folded_users(vectors, encoded, split, truth, at_test, places))}
+    if isinstance(encoded, EncodedLists):
         return quality
-    items = vectors.items if made is None else _spread(made, places, split.n_items)[0]
-    term = _terms(made, split, places)
+    items = vectors.items if encoded is None else _spread(encoded, places, split.n_items)[0]
+    term = _terms(encoded, split, places)
     return {"trained": rank_quality(vectors.users, items, split, truth, at_test, term=term)} | quality
 
 
 def new_user_quality(
     vectors: Vectors,
-    made: EncodedVectors | EncodedLists | None,
+    encoded: EncodedVectors | EncodedLists | None,
     split: Split,
     known_items: np.ndarray | None = None,
 ) -> dict[str, float]:
@@ -149,14 +151,14 @@ def new_user_quality(
     given = split.given
     if known_items is not None:
         given = given.select(np.isin(given.items, known_items))
-    return _means(folded_users(vectors, made, split, split.test, True, known_items, given))
+    return _means(folded_users(vectors, encoded, split, split.test, True, known_items, given))
 
 
 def _spread(
-    made: EncodedVectors, places: np.ndarray | None, n_items: int
+    encoded: EncodedVectors, places: np.ndarray | None, n_items: int
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Tables of all items: those a file leaves out score 0 and add nothing, up to ties at 0 what its reader sees."""
-    items, fold = made.read
+    items, fold = encoded.read
     if places is None or len(places) != len(items):
         return items, fold
 
@@ -169,7 +171,7 @@ def _spread(
 
 
 def _listed(
-    made: EncodedLists,
+    encoded: EncodedLists,
     history: scipy.sparse.csr_matrix,
     split: Split,
     truth: Interactions,
@@ -179,8 +181,8 @@ def _listed(
     k = min(20, split.n_items)
     users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
     seen = (split.train, *(split.known_at_test if at_test else ()))
-    lists = made.matrix(np.arange(split.n_items) if places is None else places, split.n_items)
-    top = top_of_lists(made.weighted(history), lists, users, seen, k, _terms(made, split, places))
+    lists = encoded.matrix(np.arange(split.n_items) if places is None else places, split.n_items)
+    top = top_of_lists(encoded.weighted(history), lists, users, seen, k, _terms(encoded, split, places))
     found = per_user(top, truth.offsets(), truth.items, users, k)
     return {name: found[name.partition("@")[0]] for name in KEPT}
 
@@ -202,8 +204,8 @@ def evaluate_test(
         vectors = recommender.outputs(graph, table)
         users, items = vectors[: graph.n_users], vectors[graph.n_users :]
     else:
-        made = recommender.vectors(graph, table)
-        users, items = made.folding.users(split.given), made.items
+        folded = recommender.vectors(graph, table)
+        users, items = folded.folding.users(split.given), folded.items
     return evaluate_part(users, items, table.shape, split.train, split.test, split.known_at_test, ks)
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from sparserec.device import READERS
-from sparserec.encodings.base import Kind
+from sparserec.encodings.base import Kind, stored_name
 from sparserec.encodings.codes import CodesKind
+from sparserec.encodings.cooccurrence import CooccurrenceKind
 from sparserec.encodings.ease import EaseKind
 from sparserec.encodings.gaps import GapsKind
 from sparserec.encodings.int import IntKind
 from sparserec.encodings.neighbours import NeighboursKind
 from sparserec.encodings.prefix import PrefixKind
-from sparserec.encodings.together import TogetherKind
 from sparserec.settings import find_kind, plugins
 
 ENCODINGS: dict[str, type[Kind]] = {
     "gaps": GapsKind,
-    "together": TogetherKind,
+    "together": CooccurrenceKind,
     "ease": EaseKind,
     "int": IntKind,
     "codes": CodesKind,
@@ -26,7 +26,7 @@ ENCODINGS: dict[str, type[Kind]] = {
 
 def find_encoding(name: str) -> Kind:
     """The kind of this name: one of ours, of an installed package, or package.module:Class."""
-    kind = find_kind(name, ENCODINGS, "encodings")
+    kind = find_kind(stored_name(name), ENCODINGS, "encodings")
     if kind.tensor:
         READERS.setdefault(kind.tensor, kind.read)
     return kind()

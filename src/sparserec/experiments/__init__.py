@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
-    from sparserec.experiments.classics import Asked, applicable, measure_classic
+    from sparserec.experiments.classics import ClassicRun, applicable, measure_classic
     from sparserec.experiments.figures import draw_sizes
     from sparserec.experiments.lock import is_locked
     from sparserec.experiments.queue import QueuedRun, QueueFile, read_queues, run_queue, work_through

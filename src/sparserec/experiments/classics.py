@@ -37,7 +37,7 @@ SCORE = "ndcg@20"
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class ClassicRun:
     """Which data, split and list lengths; the same for all classics of a command."""
 
     data: str
@@ -74,28 +74,28 @@ def applicable(n_items: int) -> dict[str, type[ClassicSettings]]:
     }
 
 
-def measure_classic(name: str, asked: Asked) -> tuple[Path, Record]:
+def measure_classic(name: str, wanted: ClassicRun) -> tuple[Path, Record]:
     """Folder and record of a classic: found there, or computed, measured and written."""
-    run = asked.folder(name)
+    run = wanted.folder(name)
     if run.finished:
-        say(f"{name}: measured before, see {run.path}", asked.quiet)
+        say(f"{name}: measured before, see {run.path}", wanted.quiet)
         return run.path, run.read_record()
     if run.path.exists() and any(run.path.iterdir()):
         raise RunError(f"{run.path}: exists without a record; delete it or choose another folder for `runs`")
     began, peaks = time.perf_counter(), PhasePeaks()
-    split = split_interactions(asked.source, asked.protocol, asked.split_seed)
+    split = split_interactions(wanted.source, wanted.protocol, wanted.split_seed)
     if len(split.valid) == 0:
-        raise DataError(f"protocol {asked.protocol!r} has no validation part to choose settings by")
+        raise DataError(f"protocol {wanted.protocol!r} has no validation part to choose settings by")
     with peaks.phase("train"):
-        tried = search_settings(name, split, asked.quiet)
+        tried = search_settings(name, split, wanted.quiet)
         fitting = time.perf_counter()
         fitted = tried[0].settings.fit(split.train)
     fit_seconds = time.perf_counter() - fitting
     valid = _evaluate(fitted, split, split.valid).metrics
     with peaks.phase("evaluate"):
-        found = _open_test(fitted, split, asked.quiet)
+        found = _open_test(fitted, split, wanted.quiet)
     seconds = {"prepare": 0.0, "train": fit_seconds, "total": time.perf_counter() - began}
-    values = _values(asked, name, split, tried, fitted, valid)
+    values = _values(wanted, name, split, tried, fitted, valid)
     record = Record.model_validate(
         values | {"test": metrics_of(found), "seconds": seconds, "memory": _memory(fitted, peaks)}
     )
@@ -139,10 +139,10 @@ def _memory(fitted: Fitted, peaks: PhasePeaks) -> dict[str, Any]:
 
 
 def _values(
-    asked: Asked, name: str, split: Split, tried: list[Tried], fitted: Fitted, valid: dict[str, float]
+    wanted: ClassicRun, name: str, split: Split, tried: list[Tried], fitted: Fitted, valid: dict[str, float]
 ) -> dict[str, Any]:
     """The fields of every run's record; what only training has is empty."""
-    config = asked.config(name, tried[0].settings)
+    config = wanted.config(name, tried[0].settings)
     return {
         "version": VERSION,
         "config": config.model_dump(mode="json"),
@@ -151,7 +151,7 @@ def _values(
         "digest": config.digest(),
         "environment": environment(),
         "split": {"protocol": split.protocol, "seed": split.seed, "hash": split.hash},
-        "data": asked.source.report.as_dict(),
+        "data": wanted.source.report.as_dict(),
         "parameters": fitted.parameters,
         "dim": fitted.columns,
         "bytes": {"int8": fitted.stored_bytes(8), "int4": fitted.stored_bytes(4)},

@@ -187,25 +187,25 @@ def _watch(child: subprocess.Popen[bytes]) -> bool:
     A signal to the queue reaches the child too: a queue that ended alone would leave a training behind that
     nobody records.
     """
-    asked = False
+    stopping = False
     with StopSignals() as signals:
         while child.poll() is None:
-            if not asked and (signals.requested is not None or holder() is not None):
+            if not stopping and (signals.requested is not None or holder() is not None):
                 child.send_signal(signal.SIGTERM)
-                asked = True
+                stopping = True
             time.sleep(POLL_SECONDS)
     if signals.requested is not None:
         name = signal.Signals(signals.requested).name
         raise SparserecError(f"stopped by {name}; the run wrote a checkpoint, the same command goes on")
-    return asked and child.returncode != 0
+    return stopping and child.returncode != 0
 
 
 def _wait_for_benchmark() -> None:
-    said = False
+    told = False
     while (pid := holder()) is not None:
-        if not said:
+        if not told:
             _say(f"waiting: a benchmark is measuring (process {pid})")
-            said = True
+            told = True
         time.sleep(POLL_SECONDS)
 
 

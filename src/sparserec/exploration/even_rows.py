@@ -1,4 +1,4 @@
-"""Supports in which every row has its own number of entries: dealt once, kept while exploring.
+"""Supports in which every row has its own number of entries: allocated once, kept while exploring.
 
 Where a row is all there is of an item (users have none), a row that loses entries to others loses its item. Entries are
 then exchanged within rows: the smallest of a row for those of the same row with the largest gradient.

@@ -144,13 +144,13 @@ def _numbered_hash(train: Interactions) -> str:
     return digest.hexdigest()[:24]
 
 
-def _run_child(train: Interactions, asked: tuple[int, int, int, int], out: Path, quiet: bool) -> None:
-    """`asked`: rank, iterations, seed, and the most users to factorise at once."""
+def _run_child(train: Interactions, sizes: tuple[int, int, int, int], out: Path, quiet: bool) -> None:
+    """`sizes`: rank, iterations, seed, and the most users to factorise at once."""
     with tempfile.TemporaryDirectory() as folder:
         pairs = Path(folder) / "pairs.npz"
         np.savez(pairs, users=train.users, items=train.items, shape=np.array([train.n_users, train.n_items]))
         command = [sys.executable, "-m", "sparserec.nmf_child"]
-        command += [str(pairs), str(out), *map(str, asked)]
+        command += [str(pairs), str(out), *map(str, sizes)]
         # The descent itself runs on one thread; more would only wait for each other in its small products.
         environment = os.environ | {
             "OMP_NUM_THREADS": "1",
@@ -164,7 +164,7 @@ def _run_child(train: Interactions, asked: tuple[int, int, int, int], out: Path,
             subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
             ) as child,
-            progress("factorising (NMF)", asked[1], quiet) as bar,
+            progress("factorising (NMF)", sizes[1], quiet) as bar,
         ):
             assert child.stdout is not None
             for line in child.stdout:

@@ -142,7 +142,7 @@ def take_largest(
     return taken
 
 
-# Pruning that deals entries to rows evenly: what every row is sure of first, magnitude over the whole table after.
+# Pruning that allocates entries to rows evenly: what every row is sure of first, magnitude over the whole table after.
 
 ROWS_AT_ONCE = 512
 """Scores exist for this many rows at a time, so that nothing of the size of the table is made."""

@@ -86,9 +86,9 @@ class Measure:
     def foreseen(self, encoding: Encoding) -> float:
         return self.share * foreseen_bytes(self.vectors, encoding) + self.overhead
 
-    def point(self, encoding: Encoding, made: EncodedVectors | EncodedLists) -> Point:
-        size = round(self.share * made.nbytes) + self.overhead
-        return Point(encoding, size, folded_users(self.vectors, made, self.split, self.truth))
+    def point(self, encoding: Encoding, encoded: EncodedVectors | EncodedLists) -> Point:
+        size = round(self.share * encoded.nbytes) + self.overhead
+        return Point(encoding, size, folded_users(self.vectors, encoded, self.split, self.truth))
 
 
 @dataclass

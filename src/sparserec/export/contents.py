@@ -32,23 +32,23 @@ def kept_items(run: Trained, min_users: int) -> np.ndarray:
 
 def file_parts(shipped: Side, info: ItemInfo | None, card: dict[str, Any], encoding: Encoding) -> ModelParts:
     """Modes `items` and `personal`: no interaction list, but in the second all that one user has."""
-    made, options = shipped.encoded(encoding), shipped.options
+    encoded, options = shipped.encoded(encoding), shipped.options
     card = card | {"encoding": encoding.label}
     if encoding.of.lists:
         card["list_users"] = options.list_users
-    parts = item_parts(shipped.run, made, shipped.items, info, card, encoding.kind)
+    parts = item_parts(shipped.run, encoded, shipped.items, info, card, encoding.kind)
     if options.mode != "personal":
         return parts
-    if isinstance(made, EncodedLists):
+    if isinstance(encoded, EncodedLists):
         raise SettingError(
             "mode personal holds a user's vector, and neighbours have none: mode items serves it"
         )
-    return personal_parts(parts, shipped, made)
+    return personal_parts(parts, shipped, encoded)
 
 
 def item_parts(
     run: Trained,
-    made: EncodedVectors | EncodedLists,
+    encoded: EncodedVectors | EncodedLists,
     items: np.ndarray,
     info: ItemInfo | None,
     card: dict[str, Any],
@@ -62,22 +62,22 @@ def item_parts(
     base, name = run.recommender, run.config.base
     fold_in, self_loops = base.fold_in_weights, base.self_loops
     tables: dict[str, Any]
-    if isinstance(made, EncodedLists):
-        if made.equal_weights:
+    if isinstance(encoded, EncodedLists):
+        if encoded.equal_weights:
             fold_in, self_loops, name = FoldInWeights(exponent=0.0), False, kind
             card = {key: value for key, value in card.items() if key not in ("density", "test")}
             card["method"] = kind
-        tables = {"mode": "neighbours", "lists": made.lists, "fold_in": fold_in or FoldInWeights()}
+        tables = {"mode": "neighbours", "lists": encoded.lists, "fold_in": fold_in or FoldInWeights()}
     else:
-        tables = {"mode": "items", "score": made.score, "fold": made.fold, "fold_in": fold_in}
+        tables = {"mode": "items", "score": encoded.score, "fold": encoded.fold, "fold_in": fold_in}
     return ModelParts(
         base=name, weight=np.asarray(base.taps[0]), self_loops=self_loops, **tables,
-        degree=run.split.train.item_counts()[items], users=run.split.n_users, term=made.term,
+        degree=run.split.train.item_counts()[items], users=run.split.n_users, term=encoded.term,
         item_ids=_ids(run.split.train.item_ids.take(items)), **_names(info, items), card=card,
     )  # fmt: skip
 
 
-def personal_parts(parts: ModelParts, shipped: Side, made: EncodedVectors) -> ModelParts:
+def personal_parts(parts: ModelParts, shipped: Side, encoded: EncodedVectors) -> ModelParts:
     """Mode `personal`: the items and one user's own vector, and all that is known of them, which is not suggested."""
     run, user = shipped.run, shipped.options.user
     index = int(run.split.train.user_ids.index_of([user])[0])
@@ -92,7 +92,7 @@ def personal_parts(parts: ModelParts, shipped: Side, made: EncodedVectors) -> Mo
     return replace(
         parts,
         mode="personal",
-        user_vector=made.turned(shipped.vectors.users[index]),
+        user_vector=encoded.turned(shipped.vectors.users[index]),
         user_seen=np.sort(seen[seen >= 0]),
         user_id=int(known) if run.split.train.user_ids.is_integer else str(known),
     )

@@ -25,14 +25,14 @@ from sparserec.export.choose import (
     worth_learning,
 )
 from sparserec.export.contents import file_parts, full_parts, kept_items
-from sparserec.export.measured import Quality, file_quality, trained_score
+from sparserec.export.file_quality import Quality, file_quality, trained_score
 from sparserec.export.options import ExportOptions, check_options
 from sparserec.export.prefer import SHARE_TO_LOSE, Point, choose_point
 from sparserec.export.sides import Side
 from sparserec.files import sweep_abandoned
 from sparserec.runs import Trained, count_opening
 
-ROOM_FOR_METRICS = 768
+BYTES_FOR_METRICS = 768
 """Bytes that the measured quality takes in a file's card; it is known only after the encoding is chosen."""
 
 NAMES = ("item ids", "user ids", "titles", "tags")
@@ -93,8 +93,8 @@ def export_run(
     encoding, parts, curve = (
         _full(measured, parts_of) if full else _items(measured, shipped, parts_of, limit, info is not None)
     )
-    made = None if full else measured.encoded(encoding)
-    quality, opened = file_quality(run, measured.vectors, options.mode, made, encoding, measured.items)
+    encoded = None if full else measured.encoded(encoding)
+    quality, opened = file_quality(run, measured.vectors, options.mode, encoded, encoding, measured.items)
     parts.card["metrics"] = quality
     try:
         sweep_abandoned(path)
@@ -211,7 +211,7 @@ def _refuse_over_budget(size: int, what: str, budget: int | None) -> None:
 
 
 def _size(parts: ModelParts) -> int:
-    return len(model_bytes(parts)) + ROOM_FOR_METRICS
+    return len(model_bytes(parts)) + BYTES_FOR_METRICS
 
 
 def _card(run: Trained, final: bool) -> dict[str, Any]:

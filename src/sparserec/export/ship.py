@@ -72,7 +72,7 @@ def tried(report: ExportReport, budget: int) -> str:
     )
 
 
-def said(folder: Path) -> str | None:
+def shipped_text(folder: Path) -> str | None:
     """The two lines that a training ends with, from its record; None where no file was chosen."""
     run = RunFolder(folder)
     shipped = run.read_record().shipped

@@ -64,11 +64,11 @@ class Side:
         """What goes with an encoding, on validation."""
         split = self.run.split
         if self.options.term and len(split.valid) and one not in self.terms:
-            made, truth = (
+            encoded, truth = (
                 self._tables(one, np.arange(split.n_items)),
                 self.chosen.truth,
             )
-            self.terms[one] = choose_term(self.vectors, made, split, truth)
+            self.terms[one] = choose_term(self.vectors, encoded, split, truth)
 
     def _tables(self, one: Encoding, items: np.ndarray) -> EncodedVectors | EncodedLists:
         return self.learnt(one)(items) if one.learnt else one.of.encode(one, self.material, items)
@@ -91,4 +91,6 @@ class Side:
         say("choosing the temperature that rows are learnt with", self.quiet)
         measure = Measure(self.vectors, self.run.split, 0)
         lesson = lesson_of(self.run.recommender, self.vectors, self.run.split.train)
-        return choose_lesson(lesson, self.vectors, lambda made: measure.point(TRIAL, made).score).temperature
+        return choose_lesson(
+            lesson, self.vectors, lambda encoded: measure.point(TRIAL, encoded).score
+        ).temperature

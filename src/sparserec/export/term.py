@@ -21,17 +21,17 @@ USERS_TO_SCALE_BY = 200
 
 
 def choose_term(
-    vectors: Vectors, made: EncodedVectors | EncodedLists, split: Split, truth: Interactions
+    vectors: Vectors, encoded: EncodedVectors | EncodedLists, split: Split, truth: Interactions
 ) -> ItemTerm | None:
     """The best weight of the logarithm of an item's users; None where none is surely better than nothing."""
     logs = float(ItemTerm(1.0).of(split.train.item_counts()).std())
     users = np.flatnonzero(np.diff(truth.offsets()))[:USERS_TO_SCALE_BY]
     if logs == 0.0 or len(users) < 2:
         return None
-    unit = score_spread(vectors, made, users) / logs
+    unit = score_spread(vectors, encoded, users) / logs
 
     def quality(term: ItemTerm | None) -> np.ndarray:
-        return folded_users(vectors, with_term(made, term), split, truth)["ndcg@20"]
+        return folded_users(vectors, with_term(encoded, term), split, truth)["ndcg@20"]
 
     plain = quality(None)
     best, chosen = plain, None
@@ -44,8 +44,8 @@ def choose_term(
     return chosen if chosen is not None and paired(best, plain).low > 0 else None
 
 
-def with_term(made: EncodedVectors | EncodedLists, term: ItemTerm | None) -> EncodedVectors | EncodedLists:
+def with_term(encoded: EncodedVectors | EncodedLists, term: ItemTerm | None) -> EncodedVectors | EncodedLists:
     """The same tables with a term beside them."""
-    if isinstance(made, EncodedLists):
-        return EncodedLists(made.lists, made.equal_weights, term)
-    return EncodedVectors(made.score, made.fold, made.axes, term)
+    if isinstance(encoded, EncodedLists):
+        return EncodedLists(encoded.lists, encoded.equal_weights, term)
+    return EncodedVectors(encoded.score, encoded.fold, encoded.axes, term)

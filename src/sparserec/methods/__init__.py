@@ -77,14 +77,16 @@ def make_method(name: str, settings: dict[str, Any] | None = None) -> Method:
     A name is one of METHODS, of an installed package, or `package.module:Class`.
     """
     kind: Any = find_kind(name, METHODS, "methods")
-    made: Method = kind(kind.settings_kind.parse(with_preset(name, settings or {}), f"settings of {name}"))
-    missing = missing_members(made, Method)
+    instance: Method = kind(
+        kind.settings_kind.parse(with_preset(name, settings or {}), f"settings of {name}")
+    )
+    missing = missing_members(instance, Method)
     if missing:
         raise SettingError(
             f"method {name}: {kind.__name__} has no {', '.join(missing)}; let it inherit from MethodDefaults or "
             "OneTraining of sparserec.methods, which have what most methods share"
         )
-    return made
+    return instance
 
 
 __all__ = [

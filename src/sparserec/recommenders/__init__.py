@@ -110,9 +110,9 @@ def make_recommender(name: str, settings: dict[str, Any] | None = None) -> Recom
     A name is one of RECOMMENDERS, of an installed package, or `package.module:Class`.
     """
     kind: Any = find_kind(name, RECOMMENDERS, "bases")
-    made: Recommender = kind(kind.settings_kind.parse(settings or {}, f"settings of {name}"))
-    _check_base(made)
-    return made
+    instance: Recommender = kind(kind.settings_kind.parse(settings or {}, f"settings of {name}"))
+    _check_base(instance)
+    return instance
 
 
 def _check_base(base: Recommender) -> None:

@@ -44,19 +44,19 @@ class FoldIn:
 
     def users(self, given: Interactions | None = None) -> np.ndarray:
         """All users as if they were new: made from a history, `given` or that of train, float32 (users, dim)."""
-        return self._made(user_history(self.graph) if given is None else given_history(self.graph, given))
+        return self._folded(user_history(self.graph) if given is None else given_history(self.graph, given))
 
     def look_up(self) -> Callable[[np.ndarray], np.ndarray]:
         """Vectors of some users at a time, each made from what train holds of them: never all of a large log's."""
         history = user_history(self.graph)
-        return lambda users: self._made(history[users])
+        return lambda users: self._folded(history[users])
 
-    def _made(self, history: scipy.sparse.csr_matrix) -> np.ndarray:
-        made = history @ self.tables[0]
+    def _folded(self, history: scipy.sparse.csr_matrix) -> np.ndarray:
+        users = history @ self.tables[0]
         sigma = _own_loop(self.graph, np.diff(history.indptr)).astype(np.float32)[:, None]
         for power, table in enumerate(self.tables[1:], 1):
-            made += sigma**power * (history @ table)
-        return made
+            users += sigma**power * (history @ table)
+        return users
 
 
 def edge_weights(graph: Adjacency, items: np.ndarray, sizes: np.ndarray) -> np.ndarray:

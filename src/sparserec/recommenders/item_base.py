@@ -78,8 +78,8 @@ class ItemBase:
         return Vectors(user_history(graph) @ items, items, (items,), graph)
 
     def outputs(self, graph: Adjacency, table: Table) -> np.ndarray:
-        made = self.vectors(graph, table)
-        return np.concatenate([made.users, made.items])
+        vectors = self.vectors(graph, table)
+        return np.concatenate([vectors.users, vectors.items])
 
     def more_steps(self, graph: Adjacency, train: Interactions, steps: int) -> MoreSteps:
         raise NotImplementedError(f"{self.name} learns no codes")

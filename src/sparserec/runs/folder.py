@@ -92,7 +92,7 @@ class RunFolder:
         What was half written when one died is swept away. A folder into which nothing was written is removed again,
         and so are those made around it.
         """
-        made = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
+        new = [folder for folder in (self.path, *self.path.parents) if not folder.exists()]
         self.path.mkdir(parents=True, exist_ok=True)
         with file_lock(self.path / LOCK) as owner:
             if owner is not None:
@@ -107,7 +107,7 @@ class RunFolder:
                 if not self.begun:
                     (self.path / LOCK).unlink(missing_ok=True)
                     with suppress(OSError):  # the first that holds something else ends it
-                        for folder in made:
+                        for folder in new:
                             folder.rmdir()
 
     def begin(self, config: RunConfig) -> None:

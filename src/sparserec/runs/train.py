@@ -209,13 +209,13 @@ def _train_final(
     again, source = config.model_copy(update=settings), Source(everything, None, None, report)
     beginning = Everything(start.for_final())
     finished = _train(_Job(run.final, again, source, beginning, resume, quiet, processes, stops, began=began))
-    made = finished.record
+    final = finished.record
     record.final = FinalRecord(
         interactions=len(everything),
-        epochs=made.epochs,
-        parameters=made.parameters,
-        steps=made.steps,
-        seconds=made.seconds,
+        epochs=final.epochs,
+        parameters=final.parameters,
+        steps=final.steps,
+        seconds=final.seconds,
     )
     if processes.first:
         run.write_record(record)
@@ -228,9 +228,9 @@ def _planned(
     """The configuration that the data's size settles, the same for all processes."""
 
     def plan() -> dict[str, Any]:
-        made = plan_run(config, source, options, factorises=start.factorises, processes=processes.count)
-        say("\n".join(made.notes), quiet or not made.notes)
-        return made.config.model_dump(mode="json")
+        plan = plan_run(config, source, options, factorises=start.factorises, processes=processes.count)
+        say("\n".join(plan.notes), quiet or not plan.notes)
+        return plan.config.model_dump(mode="json")
 
     return RunConfig.model_validate(processes.decide(plan))
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
         Recommendations,
         name_of,
     )
+    from sparserec.serving.any_model import AnyModel
     from sparserec.serving.api import fit, load
-    from sparserec.serving.asked import AskedModel
     from sparserec.serving.batch import check_out
     from sparserec.serving.comparing import compare_runs
     from sparserec.serving.file_model import FileModel

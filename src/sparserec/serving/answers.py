@@ -101,7 +101,7 @@ class _Arrays(NamedTuple):
 class ManyRecommendations(_Arrays):
     """`ids, scores`, a row for each user or history that was asked about: it unpacks as the pair of `implicit`."""
 
-    asked: str
+    kind: str
     """`user` or `history`: what a row is for."""
     who: list[Identifier]
     """The users, or the places of the histories."""
@@ -110,13 +110,13 @@ class ManyRecommendations(_Arrays):
         cls,
         ids: np.ndarray,
         scores: np.ndarray,
-        asked: str,
+        kind: str,
         who: list[Identifier],
         title_of: Callable[[Identifier], str | None],
     ) -> ManyRecommendations:
-        made = super().__new__(cls, ids, scores)
-        made.asked, made.who, made._title_of = asked, who, title_of  # type: ignore[attr-defined]
-        return made
+        many = super().__new__(cls, ids, scores)
+        many.kind, many.who, many._title_of = kind, who, title_of  # type: ignore[attr-defined]
+        return many
 
     def to_frame(self, library: str | None = None) -> Any:
         """A row for each recommendation: who, rank, item, title where there are titles, score.
@@ -131,7 +131,7 @@ class ManyRecommendations(_Arrays):
         items = self.ids[row, place].tolist()
         titles = [self._title_of(item) for item in items]  # type: ignore[attr-defined]
         return {
-            self.asked: [self.who[at] for at in row.tolist()],
+            self.kind: [self.who[at] for at in row.tolist()],
             "rank": (place + 1).tolist(),
             "item": items,
             **({"title": titles} if any(title is not None for title in titles) else {}),
@@ -142,7 +142,7 @@ class ManyRecommendations(_Arrays):
         return html_table(self._columns())
 
     def __repr__(self) -> str:
-        return f"ManyRecommendations({len(self.who)} of {self.asked}, k = {self.ids.shape[1]})"
+        return f"ManyRecommendations({len(self.who)} of {self.kind}, k = {self.ids.shape[1]})"
 
 
 @dataclass(frozen=True)

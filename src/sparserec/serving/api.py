@@ -80,7 +80,7 @@ def fit(
         from sparserec.training import build_config
 
     named = {"base": base, "method": method, "seed": seed, "final": final, "dim": dim, "density": density}
-    values = asked_values("sparserec.fit", data, named, epochs, settings)
+    values = config_values("sparserec.fit", data, named, epochs, settings)
     config = build_config(values, "sparserec.fit", user_rows=mode == "full")
     options = PlanOptions.of(budget, mode, None, force, threads)
     with ExitStack() as stack:
@@ -95,7 +95,7 @@ def fit(
     return Model(target, temporary)
 
 
-def asked_values(
+def config_values(
     where: str, data: Any, named: dict[str, Any], epochs: int | None, settings: dict[str, Any]
 ) -> dict[str, Any]:
     """What was asked for, as values of RunConfig; what was left open is left out."""
@@ -115,14 +115,14 @@ def asked_values(
 
 def _ship(folder: Path, source: Input | None, budget: int | None, quiet: bool) -> None:
     """Write the best file for the size; with a `source` a second model is trained on it."""
-    from sparserec.export import said, ship_run, ship_thoroughly
+    from sparserec.export import ship_run, ship_thoroughly, shipped_text
     from sparserec.progress import say
 
     if source is not None:
         ship_thoroughly(folder, source, budget, quiet)
     else:
         ship_run(folder, budget, quiet)
-    say(said(folder) or "", quiet)
+    say(shipped_text(folder) or "", quiet)
 
 
 def _reading(where: str, settings: dict[str, Any]) -> dict[str, Any]:

@@ -13,13 +13,13 @@ from sparserec import device
 from sparserec.device import FileError, FullScorer, ItemsScorer
 from sparserec.errors import RunError
 from sparserec.serving.answers import Basis, Explanation, Identifier, NamedItem, Recommendations
-from sparserec.serving.asked import AskedModel
+from sparserec.serving.any_model import AnyModel
 from sparserec.serving.lookup import hint, no_item
 from sparserec.serving.questions import Past, QuestionError, UnknownUserError, Wanted, no_vector
 from sparserec.serving.titles import matching_titles
 
 
-class FileModel(AskedModel):
+class FileModel(AnyModel):
     """Asks `sparserec.device.Model` (numpy alone) and answers as `Model` does; there is no log inside to evaluate."""
 
     def __init__(self, path: Path | str) -> None:
@@ -75,8 +75,8 @@ class FileModel(AskedModel):
         self, user: Identifier | None, history: Past | None, k: int, wanted: Wanted
     ) -> Recommendations:
         items = None if history is None else history.items
-        asked = (*self._unknown(items or ()), *self._unknown(wanted.allow or ()))
-        ignored = (*asked, *self._unknown(wanted.deny, some_known=False))
+        unknown = (*self._unknown(items or ()), *self._unknown(wanted.allow or ()))
+        ignored = (*unknown, *self._unknown(wanted.deny, some_known=False))
         with _asking():
             found = self.file.recommend(
                 user,

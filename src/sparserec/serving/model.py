@@ -18,13 +18,13 @@ from sparserec.export import ExportReport
 from sparserec.recommenders import Vectors
 from sparserec.runs import Record, measure_again, open_final, open_run
 from sparserec.serving.answers import Basis, Explanation, Identifier, NamedItem, Recommendations
-from sparserec.serving.asked import AskedModel
+from sparserec.serving.any_model import AnyModel
 from sparserec.serving.batch import write_all
+from sparserec.serving.best_items import listing, rank, rows_of_listing
+from sparserec.serving.evaluate_new import measure_new
 from sparserec.serving.frames import Columns, html_table
 from sparserec.serving.lookup import item_number, item_numbers, numbers_of, user_number
-from sparserec.serving.measuring import measure_new
 from sparserec.serving.questions import Past, Wanted, check_length, no_vector
-from sparserec.serving.ranking import listing, rank, rows_of_listing
 from sparserec.serving.shipping import export_model, export_options
 from sparserec.serving.titles import items_with, matching_titles
 
@@ -32,7 +32,7 @@ FILES = (".srec", ".html")
 """Names that are never meant for a run folder."""
 
 
-class Model(AskedModel):
+class Model(AnyModel):
     """A finished run, opened. Vectors are computed at the first question that needs them.
 
     A run that was trained once more on everything answers with that model; its figures are those of the measured one.

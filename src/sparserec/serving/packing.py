@@ -71,15 +71,15 @@ class Packed:
     fold_in: FoldInWeights
     info: ItemInfo | None
 
-    def parts(self, made: EncodedVectors) -> ModelParts:
+    def parts(self, encoded: EncodedVectors) -> ModelParts:
         info, ids = self.info, self.ids.external()
         plain = self.ids.is_integer and np.array_equal(ids, np.arange(len(ids)))
         return ModelParts(
             mode="items",
             base="vectors",
             weight=np.ones(1),
-            score=made.score,
-            fold=made.fold,
+            score=encoded.score,
+            fold=encoded.fold,
             degree=self.counts,
             fold_in=self.fold_in,
             item_ids=None if plain else ids if self.ids.is_integer else [str(one) for one in ids],
@@ -129,15 +129,15 @@ def pack(
     ways = list(_ways(packed.vectors, encoding))
     with progress("packing", len(ways), quiet) as bar:
         for way in ways:
-            made = encode(packed.vectors, way)
-            size = len(model_bytes(packed.parts(made)))
-            items, fold_tables = made.read
+            encoded = encode(packed.vectors, way)
+            size = len(model_bytes(packed.parts(encoded)))
+            items, fold_tables = encoded.read
             kept = _overlap(wanted, _tops(packed, items, fold_tables[0], histories))
-            found.append((size, kept, way, made))
+            found.append((size, kept, way, encoded))
             bar.advance(1, f"{way.label}: {show_bytes(size)}, {kept:.1%}")
-    size, kept, way, made = _chosen(found, most)
+    size, kept, way, encoded = _chosen(found, most)
     path = Path(path)
-    write_model(path, packed.parts(made)).self_test()
+    write_model(path, packed.parts(encoded)).self_test()
     if page is not None and page is not False:
         write_page(path.with_suffix(".html") if page is True else Path(page), path)
     rows = [
@@ -171,16 +171,16 @@ def _chosen(found: list[Found], most: int | None) -> Found:
     return max(fits, key=lambda one: (one[1], -one[0]))
 
 
-def _ways(vectors: Vectors, asked: dict[str, Any] | None) -> Iterator[Encoding]:
+def _ways(vectors: Vectors, chosen: dict[str, Any] | None) -> Iterator[Encoding]:
     """The encodings to try: whole rows, their largest entries, their first axes, product codes."""
     dim, n_items = vectors.items.shape[1], len(vectors.items)
     fold = "shared" if vectors.fold[0] is vectors.items else "own"
-    if asked is not None:
+    if chosen is not None:
         known = {**asdict(Encoding()), "fold": fold}
-        wrong = asked.keys() - known.keys()
+        wrong = chosen.keys() - known.keys()
         if wrong:
             raise SettingError(f"pack: an encoding has {', '.join(known)}, and no {wrong.pop()!r}")
-        yield Encoding(**{**known, **asked})
+        yield Encoding(**{**known, **chosen})
         return
     for bits, kind in ((8, "int"), (4, "int"), (3, "gaps"), (2, "gaps")):
         yield Encoding(bits, dim, fold, kind)  # type: ignore[arg-type]

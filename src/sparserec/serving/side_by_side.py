@@ -8,7 +8,7 @@ from typing import Any
 
 from sparserec.errors import SettingError
 from sparserec.runs import RunFolder
-from sparserec.serving.asked import AskedModel
+from sparserec.serving.any_model import AnyModel
 from sparserec.serving.comparing import compare_runs
 from sparserec.serving.frames import Columns, frame_of, html_table
 
@@ -64,7 +64,7 @@ def compare(*models: Any, metric: str | None = None, precision: str | None = Non
     """
     runs = [getattr(one, "folder", one) for one in models]
     for run in runs:
-        if isinstance(run, AskedModel) or Path(run).suffix == ".srec":
+        if isinstance(run, AnyModel) or Path(run).suffix == ".srec":
             raise SettingError(
                 f"compare: {run!r} is a file, and only runs hold what every user got; give those"
             )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparserec.extras import extras_named
 from sparserec.process import wait_passively
-from sparserec.serving.api import asked_values
+from sparserec.serving.api import config_values
 from sparserec.serving.frames import Columns, frame_of, html_table
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def tune(
 
     effort = Effort.of(trials, minutes)
     named = {"base": base, "method": method, "seed": seed, "dim": dim, "density": density}
-    values = asked_values("sparserec.tune", data, named, epochs, settings)
+    values = config_values("sparserec.tune", data, named, epochs, settings)
     config = build_config(values, "sparserec.tune")
     options = PlanOptions.of(budget, "items", None, False, threads)
     source = Input(data, data_dir, metadata).read(config.read)

@@ -283,8 +283,8 @@ def expand_recipe(values: dict[str, Any]) -> dict[str, Any]:
     preset = recipe.pop("preset", RECIPE_OF_BASE.get(values["base"], "default"))
     if preset not in RECIPES:
         raise SettingError(f"unknown recipe {preset!r}; known: {', '.join(RECIPES)}")
-    said = "epochs" in recipe or ("batch_size" in recipe and preset not in RECIPE_OF_BASE.values())
-    stored = {**RECIPES[preset], **({"least_steps": 0} if said else {})}
+    shortened = "epochs" in recipe or ("batch_size" in recipe and preset not in RECIPE_OF_BASE.values())
+    stored = {**RECIPES[preset], **({"least_steps": 0} if shortened else {})}
     if preset == "default":
         stored["learning_rate"] = default_rate(values["base"])
     return {**values, "recipe": {**stored, **recipe}}

@@ -192,15 +192,15 @@ def number_nodes(
         return split.relabel(*kept), None
     if not method.wants_factors:
         return split.relabel(*by_degree(split.train)), None
-    asked = split.train, config.dim, method.wants_factors, config.seed
+    arguments = split.train, config.dim, method.wants_factors, config.seed
     if not processes.alone:  # made once, and the same for all: what follows is then found in the cache
-        processes.decide(lambda: factorise(*asked, quiet).rank)
-        processes.share_file(cached_path(*asked))
-    factors = factorise(*asked, quiet)
+        processes.decide(lambda: factorise(*arguments, quiet).rank)
+        processes.share_file(cached_path(*arguments))
+    factors = factorise(*arguments, quiet)
     users, items = by_group(split.train, factors.strongest(split.n_users + split.n_items, split.n_users))
     order = np.concatenate([users, items + split.n_users]).astype(np.int32)
     skipped = 0 if user_rows else split.n_users
-    stored = StoredFactors(cached_path(*asked), config.dim, factors.info, order, skipped)
+    stored = StoredFactors(cached_path(*arguments), config.dim, factors.info, order, skipped)
     return split.relabel(users, items), stored
 
 

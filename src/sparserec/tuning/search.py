@@ -40,7 +40,7 @@ class Effort:
 
     @classmethod
     def of(cls, trials: int | None, minutes: float | None) -> Effort:
-        """As people give it: 20 trials where neither is said."""
+        """As people give it: 20 trials where neither is given."""
         if trials is not None and (not isinstance(trials, int) or isinstance(trials, bool) or trials < 1):
             raise SettingError(f"`trials` is {trials!r}: a whole number from 1")
         if minutes is not None and not minutes > 0:
@@ -75,7 +75,7 @@ def search_settings(
     """
     _refuse(config)
     folder = folder or _named_after(config)
-    config, given = _begun(folder, config, given, source, options, quiet)
+    config, given = _open_search(folder, config, given, source, options, quiet)
     space = search_space(config, given)
     if not space:
         raise SettingError("every setting that a search would try was given: nothing is left to search")
@@ -188,8 +188,8 @@ class _Reports(Observer):
             return False
         self.epochs = self.before + event["epoch"]
         score = event.get("valid", {}).get(self.score_name)
-        said = "" if score is None else f", {self.score_name} {score:.4f}"
-        self.bar.advance(0, f"trial {self.taken.trial.number}, epoch {self.epochs}{said}")
+        text = "" if score is None else f", {self.score_name} {score:.4f}"
+        self.bar.advance(0, f"trial {self.taken.trial.number}, epoch {self.epochs}{text}")
         if score is not None:
             self.taken.trial.report(score, self.epochs)
         return score is not None
@@ -218,7 +218,7 @@ def _refuse(config: RunConfig) -> None:
         )
 
 
-def _begun(
+def _open_search(
     folder: Path, config: RunConfig, given: Collection[str], source: Source, options: PlanOptions, quiet: bool
 ) -> tuple[RunConfig, Collection[str]]:
     """What the search settled when it began; another search in its folder is refused."""
@@ -230,7 +230,7 @@ def _settled(
     folder: Path, config: RunConfig, given: Collection[str], source: Source, options: PlanOptions, quiet: bool
 ) -> tuple[RunConfig, Collection[str]]:
     path = folder / STUDY
-    asked = {
+    question = {
         "asked": config.digest(),
         "given": sorted(given),
         "budget": options.budget,
@@ -239,7 +239,7 @@ def _settled(
     if path.is_file():
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
-            same = all(stored[name] == value for name, value in asked.items())
+            same = all(stored[name] == value for name, value in question.items())
             settled = RunConfig.parse(stored["config"], str(path))
         except (ValueError, KeyError, TypeError):
             raise RunError(f"{path}: damaged, not what a search wrote; choose another `folder`") from None
@@ -252,7 +252,7 @@ def _settled(
         raise RunError(f"{folder}: exists and is no search; choose another `folder`")
     plan = plan_run(config, source, options)
     say("\n".join(plan.notes), quiet or not plan.notes)
-    values: dict[str, Any] = asked | {"config": plan.config.model_dump(mode="json")}
+    values: dict[str, Any] = question | {"config": plan.config.model_dump(mode="json")}
     write_text(path, json.dumps(values, indent=1))
     return plan.config, given
 

@@ -81,8 +81,8 @@ class HistoryStepper:
         rows, entries = shape.rows.stop - shape.rows.start, None
         if isinstance(table, SparseTable):
             rows, entries = shape.n_rows, len(table.values)
-        made = step_bytes(self.largest_batch, rows, shape.dim, entries, len(shape.parts))
-        return {**table.ledger(), **made, "graph": self.graph.nbytes}
+        scratch = step_bytes(self.largest_batch, rows, shape.dim, entries, len(shape.parts))
+        return {**table.ledger(), **scratch, "graph": self.graph.nbytes}
 
     def recorded(self) -> dict[str, Any]:
         return {"softmax": {"items": self.histories.softmax_items, "of": self.graph.n_items}}
@@ -252,12 +252,12 @@ class History(ItemBase):
         tried: Tried = {}
         if self.settings.temperature or not len(split.valid):
             return self, tried
-        made = self
+        chosen = self
         for setting, choose in (("temperature", choose_temperature), ("length_exponent", choose_length)):
-            if getattr(made.settings, setting) is None:
-                scores = tried[setting] = decide(partial(choose, made, split, seed, quiet))
-                made = made.changed(**{setting: float(max(scores, key=lambda name: scores[name]))})
-        return made, tried
+            if getattr(chosen.settings, setting) is None:
+                scores = tried[setting] = decide(partial(choose, chosen, split, seed, quiet))
+                chosen = chosen.changed(**{setting: float(max(scores, key=lambda name: scores[name]))})
+        return chosen, tried
 
     def more_steps(self, graph: Adjacency, train: Interactions, steps: int) -> MoreSteps:
         return MoreHistorySteps(self.settings, graph, train, steps)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sparserec.serving.best_items import listing, rank
 from sparserec.serving.questions import QuestionError
-from sparserec.serving.ranking import listing, rank
 
 
 @given(st.integers(0, 10_000), st.integers(1, 9), st.booleans(), st.booleans())

@@ -2,8 +2,8 @@
 
 The first lists are RP3beta's. Two things make them better in the same bytes:
 
-- Entries are dealt over all lists at once. An item that many users have stands in many histories, so its list may be
-  long: the largest users_i^frequency_exponent * similarity_ij of all items are kept, and a few of every item.
+- Entries are allocated over all lists at once. An item that many users have stands in many histories, so its list may
+  be long: the largest users_i^frequency_exponent * similarity_ij of all items are kept, and a few of every item.
 - Values are learnt, beginning with the similarities: see `learn_lists`.
 """
 
@@ -25,7 +25,7 @@ FEWEST = 2
 """Entries that every item has, however rare it is."""
 
 
-class Together(ClassicSettings):
+class Cooccurrence(ClassicSettings):
     neighbours: int = Field(16, ge=1)
     """Length of an item's list, on average."""
     longest: int = Field(200, ge=1)
@@ -62,13 +62,13 @@ class Together(ClassicSettings):
         return first.fit(train)
 
     def cut(self, whole: NeighbourLists, train: Interactions) -> NeighbourLists:
-        """Deal the entries, then learn their values."""
+        """Allocate the entries, then learn their values."""
         weight = np.maximum(train.item_counts(), 1.0) ** self.frequency_exponent
-        kept = deal(whole.lists, self.neighbours, weight)
+        kept = allocate(whole.lists, self.neighbours, weight)
         return NeighbourLists(learn_values(kept, train, self.steps))
 
 
-def deal(lists: scipy.sparse.csr_matrix, neighbours: int, weight: np.ndarray) -> scipy.sparse.csr_matrix:
+def allocate(lists: scipy.sparse.csr_matrix, neighbours: int, weight: np.ndarray) -> scipy.sparse.csr_matrix:
     """The largest entries times the weight of their row, `neighbours` a row on average, at least FEWEST of every row.
 
     Of equal ones the earlier row and column.

@@ -26,7 +26,7 @@ from sparserec.serving.questions import (
 )
 
 
-class AskedModel(ABC):
+class AnyModel(ABC):
     """The questions. Whether they make sense is checked here; the two kinds of models answer them below."""
 
     about_one_user: bool = False
@@ -205,6 +205,6 @@ class AskedModel(ABC):
         return ids, scores.reshape(len(found), k)
 
     def _many(
-        self, ids: np.ndarray, scores: np.ndarray, asked: str, who: list[Identifier]
+        self, ids: np.ndarray, scores: np.ndarray, kind: str, who: list[Identifier]
     ) -> ManyRecommendations:
-        return ManyRecommendations(ids, scores, asked, who, self._title_of)
+        return ManyRecommendations(ids, scores, kind, who, self._title_of)

@@ -8,7 +8,7 @@ import pytest
 from sparserec.classics import EASE
 from sparserec.data import Split, read_source, split_interactions
 from sparserec.encodings import ease as module
-from sparserec.encodings.ease import WeightsOfLog, choose_weights
+from sparserec.encodings.ease import EaseWeights, choose_weights
 from sparserec.encodings.lists import encode_lists
 
 
@@ -31,7 +31,7 @@ def dense(split: Split, l2: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_the_largest_weights_of_pairs_that_enough_people_have(split: Split) -> None:
-    log = WeightsOfLog(split.train, EASE(l2=30.0), 3)
+    log = EaseWeights(split.train, EASE(l2=30.0), 3)
     weights, both = dense(split, 30.0)
     allowed = np.where((both >= 3) & (weights != 0), weights, 0)
     np.testing.assert_allclose(log.whole.toarray(), allowed, rtol=1e-3, atol=1e-6)
@@ -48,7 +48,7 @@ def test_the_largest_weights_of_pairs_that_enough_people_have(split: Split) -> N
 
 def test_rows_have_at_most_so_many(split: Split, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_A_ROW", 4)
-    rows = WeightsOfLog(split.train, EASE(l2=30.0), 1).whole.toarray()
+    rows = EaseWeights(split.train, EASE(l2=30.0), 1).whole.toarray()
     weights, both = dense(split, 30.0)
     weights = np.where(both >= 1, weights, 0)
     assert ((rows != 0).sum(axis=1) <= 4).all()
@@ -59,7 +59,7 @@ def test_rows_have_at_most_so_many(split: Split, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_file_of_some_items_holds_their_weights(split: Split) -> None:
-    log, items = WeightsOfLog(split.train, EASE(l2=0.5), 1), np.arange(38, 1, -1)
+    log, items = EaseWeights(split.train, EASE(l2=0.5), 1), np.arange(38, 1, -1)
     made = encode_lists(log.cut(20), 8, items).matrix(np.arange(37), 37).toarray()
     np.testing.assert_allclose(made, log.cut(20).toarray()[np.ix_(items, items)], atol=0.01)
     assert (made < 0).any() and (made > 0).any()

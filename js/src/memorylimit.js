@@ -16,29 +16,29 @@ export const CLASS_BYTES = 8
 /**
  * What is left of the memory that a file may take.
  *
- * @typedef {{left: number}} Room
+ * @typedef {{left: number}} MemoryLimit
  */
 
 /**
  * What a file of so many bytes may take.
  *
  * @param {number} fileBytes
- * @returns {Room}
+ * @returns {MemoryLimit}
  */
-export function roomOf(fileBytes) {
+export function limitOf(fileBytes) {
   return { left: FACTOR * fileBytes + CONSTANT }
 }
 
 /**
  * Count what is about to be unpacked.
  *
- * @param {Room} room
+ * @param {MemoryLimit} limit
  * @param {number} size
  * @param {string} what
  */
-export function takeRoom(room, size, what) {
-  room.left -= size
-  if (room.left < 0) {
+export function takeMemory(limit, size, what) {
+  limit.left -= size
+  if (limit.left < 0) {
     throw new TooLarge(`${what} would take more memory than ${FACTOR} times the file and ${CONSTANT} bytes: no model does, so it was not opened`)
   }
 }
@@ -46,23 +46,23 @@ export function takeRoom(room, size, what) {
 /**
  * A table is begun.
  *
- * @param {Room} room
+ * @param {MemoryLimit} limit
  * @param {string} name
  * @param {number} rows
  */
-export function takeRows(room, name, rows) {
-  takeRoom(room, ROW_BYTES * rows, `table '${name}': ${rows} rows`)
+export function takeRows(limit, name, rows) {
+  takeMemory(limit, ROW_BYTES * rows, `table '${name}': ${rows} rows`)
 }
 
 /**
  * Its entries are known: a byte each, and where they name their column, what that takes.
  *
- * @param {Room} room
+ * @param {MemoryLimit} limit
  * @param {string} name
  * @param {number} entries
  * @param {number} [columns]
  */
-export function takeEntries(room, name, entries, columns) {
+export function takeEntries(limit, name, entries, columns) {
   const wide = columns === undefined ? 0 : columns <= 2 ** 8 ? 1 : columns <= 2 ** 16 ? 2 : 4
-  takeRoom(room, entries * (1 + wide), `table '${name}': ${entries} entries`)
+  takeMemory(limit, entries * (1 + wide), `table '${name}': ${entries} entries`)
 }

@@ -18,7 +18,7 @@ CLASS_BYTES = 8  # of each byte of the graph's classes: two edges of four bytes
 
 
 @dataclass
-class Room:
+class MemoryLimit:
     """What is left of the memory that a file may take."""
 
     left: float
@@ -48,11 +48,11 @@ def column_bytes(columns: int | None) -> int:
     return 1 if columns <= 1 << 8 else 2 if columns <= 1 << 16 else 4
 
 
-def room_of(file_bytes: int) -> Room:
+def limit_of(file_bytes: int) -> MemoryLimit:
     """What a file of so many bytes may take."""
-    return Room(FACTOR * file_bytes + CONSTANT)
+    return MemoryLimit(FACTOR * file_bytes + CONSTANT)
 
 
-def endless() -> Room:
+def endless() -> MemoryLimit:
     """For tables that were made here, not read from a file of someone else's."""
-    return Room(float("inf"))
+    return MemoryLimit(float("inf"))

@@ -8,7 +8,7 @@ from sparserec.encodings import (
     EncodedLists,
     EncodedVectors,
     Encoding,
-    made_quality,
+    encoded_quality,
     new_user_quality,
     popularity_quality,
 )
@@ -27,7 +27,7 @@ def file_quality(
     run: Trained,
     vectors: Vectors,
     mode: str,
-    made: EncodedVectors | EncodedLists | None,
+    encoded: EncodedVectors | EncodedLists | None,
     encoding: Encoding,
     items: np.ndarray,
 ) -> tuple[Quality, bool]:
@@ -38,18 +38,18 @@ def file_quality(
     closed, and them unmeasured.
     """
     read = vectors
-    if made is None:  # mode full
+    if encoded is None:  # mode full
         read = run.recommender.vectors(run.graph, run.table.quantised(encoding.bits))
     quality: Quality = {}
     if len(run.split.valid):
         truth = run.split.valid
-        quality["float"] = _served(made_quality(vectors, None, run.split, truth), mode)
-        quality["file"] = _served(made_quality(read, made, run.split, truth, places=items), mode)
+        quality["float"] = _served(encoded_quality(vectors, None, run.split, truth), mode)
+        quality["file"] = _served(encoded_quality(read, encoded, run.split, truth, places=items), mode)
         quality["popularity"] = {"all": popularity_quality(run.split, truth)}
     opened = run.split.given is not None and run.config.open_test
     if opened:
         quality["float"][NEW_USERS] = new_user_quality(vectors, None, run.split)
-        quality["file"][NEW_USERS] = new_user_quality(read, made, run.split, items)
+        quality["file"][NEW_USERS] = new_user_quality(read, encoded, run.split, items)
         quality["popularity"][NEW_USERS] = popularity_quality(run.split, run.split.test, at_test=True)
     return quality, opened
 
@@ -62,4 +62,4 @@ def _served(quality: dict[str, dict[str, float]], mode: str) -> dict[str, dict[s
 def trained_score(run: Trained, table: Table) -> float:
     """Validation NDCG@20 of trained users, by a table of a run."""
     vectors = run.recommender.vectors(run.graph, table)
-    return made_quality(vectors, None, run.split, run.split.valid)["trained"]["ndcg@20"]
+    return encoded_quality(vectors, None, run.split, run.split.valid)["trained"]["ndcg@20"]

@@ -1,13 +1,13 @@
-"""Lists of items chosen together: entries dealt by hand, gradients against autograd over dense scores."""
+"""Lists of items chosen together: entries allocated by hand, gradients against autograd over dense scores."""
 
 import numpy as np
 import pytest
 import scipy.sparse
 import torch
 
-from sparserec.classics import RP3beta, Together, histories
+from sparserec.classics import Cooccurrence, RP3beta, histories
+from sparserec.classics.cooccurrence import allocate
 from sparserec.classics.learn_lists import _add_gradient, learn_values
-from sparserec.classics.together import deal
 from sparserec.counter import dropout_factor, key_of
 from sparserec.data import Interactions, make_world, read_source, split_interactions
 from sparserec.evaluation import evaluate_scorer
@@ -23,16 +23,16 @@ def drawn(seed: int, n_users: int = 40, n_items: int = 25) -> Interactions:
     return read_source(list(zip(*(axis.tolist() for axis in np.nonzero(seen))))).train
 
 
-def test_dealing_by_hand() -> None:
+def test_allocation_by_hand() -> None:
     """Row 1 weighs ten times as much, so the twelve entries are 5 4 4 3 3 2 2 2 2 1 1 1; of equal ones the earlier."""
     rows = [[0, 4, 3, 2, 1], [0.5, 0, 0.4, 0.3, 0.2], [1, 2, 0, 1, 2], [0] * 5, [0] * 5]
     lists = scipy.sparse.csr_matrix(np.array(rows, np.float32))
     ten = np.array(rows, np.float32)
     ten[2, 0] = ten[2, 3] = 0
-    np.testing.assert_array_equal(deal(lists, 2, np.array([1.0, 10.0, 1.0, 1.0, 1.0])).toarray(), ten)
-    five = deal(lists, 1, np.ones(5)).toarray()  # the best of each row, then 3 and 2
+    np.testing.assert_array_equal(allocate(lists, 2, np.array([1.0, 10.0, 1.0, 1.0, 1.0])).toarray(), ten)
+    five = allocate(lists, 1, np.ones(5)).toarray()  # the best of each row, then 3 and 2
     np.testing.assert_array_equal((five > 0).sum(axis=1), [3, 1, 1, 0, 0])
-    assert deal(lists, 5, np.ones(5)) is lists, "shorter than asked for: nothing to choose"
+    assert allocate(lists, 5, np.ones(5)) is lists, "shorter than asked for: nothing to choose"
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.3])
@@ -86,7 +86,7 @@ def test_learning_keeps_the_support_and_the_lists_it_began_with() -> None:
 
 def test_every_setting_counts() -> None:
     train = drawn(5)
-    plain = Together(neighbours=3, longest=8, steps=10).fit(train).lists.toarray()
+    plain = Cooccurrence(neighbours=3, longest=8, steps=10).fit(train).lists.toarray()
     for change in (
         {"neighbours": 4},
         {"longest": 4},
@@ -95,7 +95,9 @@ def test_every_setting_counts() -> None:
         {"frequency_exponent": 0.0},
         {"steps": 40},
     ):
-        other = Together(**{"neighbours": 3, "longest": 8, "steps": 10} | change).fit(train).lists.toarray()
+        other = (
+            Cooccurrence(**{"neighbours": 3, "longest": 8, "steps": 10} | change).fit(train).lists.toarray()
+        )
         assert not np.array_equal(plain, other), change
 
 
@@ -108,6 +110,6 @@ def test_better_than_plain_lists_of_as_many_entries() -> None:
         return evaluate_scorer(lists.scorer(history), split.train, split.valid).metrics["ndcg@20"]
 
     plain = RP3beta(neighbours=8, popularity_exponent=0.2).fit(split.train)
-    ours = Together(neighbours=8).fit(split.train)
+    ours = Cooccurrence(neighbours=8).fit(split.train)
     assert ours.parameters <= plain.parameters
     assert score(ours) > score(plain)

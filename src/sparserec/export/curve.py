@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sparserec.encodings import ENCODINGS
+from sparserec.encodings import ENCODINGS, SHOWN
 from sparserec.export.file import ExportReport
 from sparserec.plots import new_figure, save_figure
 
@@ -31,7 +31,7 @@ def draw_curve(report: ExportReport, path: Path) -> None:
             markersize=3,
             color=colours.get(kind, OF_OTHERS),
             alpha=0.4 + 0.075 * bits,
-            label=f"{kind}, {bits} bits, fold-in {fold}",
+            label=f"{SHOWN.get(kind, kind)}, {bits} bits, fold-in {fold}",
         )
     for level, name, style in (
         (report.quality["float"]["folded"], "float, all entries", ":"),
