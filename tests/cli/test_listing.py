@@ -16,7 +16,7 @@ from sparserec.catalogue import BASE_LINES, METHOD_LINES
 from sparserec.cli.app import build_app
 from sparserec.describe import as_text
 from sparserec.methods import METHODS, make_method
-from sparserec.planning.miniature import plan_phases
+from sparserec.planning.memory_plan import Sizes, plan_phases
 from sparserec.recommenders import RECOMMENDERS, make_recommender
 from sparserec.training.config import RunConfig
 
@@ -38,9 +38,10 @@ def test_a_line_each(command: str, lines: dict[str, object]) -> None:
 def test_methods_are_as_listed(method: str) -> None:
     line, made = METHOD_LINES[method], make_method(method)
     assert (line.memory == "sparse") == made.sparse_state
-    config = RunConfig.parse({"method": method, "dim": 32, "recipe": {"epochs": 100}})
-    phases = plan_phases(config, 90, 60, steps_per_epoch=10)
-    assert sum(phase.steps for phase in phases) / 1000 == pytest.approx(line.trainings)
+    recipe = {"epochs": 100, "batch_size": 100}  # ten steps an epoch
+    config = RunConfig.parse({"base": "lightgcn", "method": method, "dim": 32, "recipe": recipe})
+    phases = plan_phases(config, Sizes(90, 60, 1000), make_recommender("lightgcn"))
+    assert sum(phase.last_step(10) for phase in phases) / 1000 == pytest.approx(line.trainings)
 
 
 def test_methods_and_bases_are_all_listed() -> None:

@@ -9,7 +9,6 @@ from method_toy import small_context
 
 from sparserec.methods import Phase, StepInfo, make_method
 from sparserec.methods.cerp import CERP, CERPSettings, book_size
-from sparserec.planning.miniature import MiniatureContext
 from sparserec.table import ComposedTable, DenseTable, EntryDropout, InitialValues, Shape, SparseTable
 from sparserec.table.base import Update
 from sparserec.table.composed import RELEASED_ROWS, code_shape
@@ -127,5 +126,3 @@ def test_the_reward_falls_with_every_epoch() -> None:
 def test_books_are_no_larger_than_the_table() -> None:
     context = small_context(Shape(30, 20, 8, 8), 0.5)
     assert [book_size(context, ratio) for ratio in (1.0, 2.0, 100.0)] == [13, 25, 50]
-    real = MiniatureContext(**vars(context), real_rows=500)
-    assert book_size(real, 2.0) == 250, "as many as the real table has"

@@ -17,6 +17,7 @@ from sparserec.errors import SettingError
 from sparserec.evaluation import Evaluation
 from sparserec.exploration import allocate_entries
 from sparserec.methods import METHODS, make_method
+from sparserec.planning import Sizes, estimate_run
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs.measure import measure_test, metrics_of, open_run
 from sparserec.table import Table
@@ -56,7 +57,15 @@ def test_learns_and_holds_its_budget(method: str, base: str, tmp_path: Path) -> 
         assert record["parameters"] == budget
     assert record["bytes"]["int8"] > record["parameters"], "indices and scales are counted"
 
+    # what the method declares of its phases, and its base of its steps, against the largest phase of the training
     ledger = record["memory"]["ledger"]
+    sizes = Sizes.of_split(finished.prepared.split)
+    plan = estimate_run(finished.prepared.config, sizes, timed=False).memory["train"]
+    assert sum(plan.get(role, 0) for role in ledger) == pytest.approx(sum(ledger.values()), rel=0.15), (
+        plan,
+        ledger,
+    )
+
     state = sum(ledger[role] for role in ledger if role not in ("scratch", "rows", "graph"))
     assert state < 12 * everything or not finished.prepared.method.sparse_state, (
         "dense state must be declared"

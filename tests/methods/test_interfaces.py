@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from method_toy import block_source, config_of, train_toy
+from method_toy import train_toy
 
 import sparserec
 from sparserec.methods import METHODS, Context, Phase, PhaseResult, StepInfo
 from sparserec.methods.base import MethodDefaults
 from sparserec.methods.dense import Dense
-from sparserec.planning.miniature import make_context, phases_of, plan_phases
-from sparserec.recommenders import make_recommender
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, Table
 from sparserec.table.base import Update
@@ -99,21 +97,6 @@ def test_a_method_validates_records_and_ends_inside_an_epoch(
     assert ends[0]["metrics"] == ["ndcg@3", "ndcg@5"], (
         "more list lengths than the run's, none longer than the catalogue"
     )
-
-
-def test_a_plan_builds_one_phase_of_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS, "search", Search)
-    config = config_of("search", method_settings={"probes": 300})
-    context = make_context(
-        config, block_source().train, Search(SearchSettings()), make_recommender("lightgcn")
-    )
-    monkeypatch.setattr(Search, "started", 0)
-    begun = phases_of(Search(SearchSettings(probes=300)), context)
-    assert len(begun) == 302 and Search.started == 3
-    assert {one.validations for one in begun} == {2}, "in start and when it ends"
-    plans = plan_phases(config, 96, 72, steps_per_epoch=7)
-    assert [plan.steps for plan in plans] == [7, *[2] * 300, 7]
-    assert [plan.kind for plan in plans[1:301]] == ["probe"] * 300
 
 
 class Anchored(DenseTable):

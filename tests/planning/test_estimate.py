@@ -20,13 +20,12 @@ from sparserec.planning.estimate import (
     refuse_if_too_big,
 )
 from sparserec.planning.memory_plan import Sizes, step_sizes
-from sparserec.planning.miniature import make_context, phases_of, plan_phases, synthetic_train
 from sparserec.planning.settle import Machine, PlanOptions, estimate_all, limit_nmf, plan_run
-from sparserec.planning.timing import nmf_seconds
+from sparserec.planning.timing import nmf_seconds, synthetic_train
 from sparserec.recommenders import RECOMMENDERS, make_recommender, rows_of
 from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
 from sparserec.table import total
-from sparserec.training.config import RunConfig
+from sparserec.training import RunConfig, context_of
 from sparserec.units import show_bytes, show_seconds
 
 SIZES = Sizes(700, 400, 6000, 2500)
@@ -36,20 +35,6 @@ def config(**values: object) -> RunConfig:
     return RunConfig.parse(
         {"base": "lightgcn", "dim": 24, "recipe": {"epochs": 4, "batch_size": 500}, **values}
     )
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_tables_of_every_method_are_as_large_as_foretold(method: str) -> None:
-    """The miniature's line against the method's own tables on data of the real size."""
-    one = config(method=method)
-    train = synthetic_train(SIZES.users, SIZES.items, SIZES.train)
-    real = make_method(method)
-    tables = phases_of(real, make_context(one, train, real, make_recommender("lightgcn")))
-    plans = plan_phases(one, SIZES.users, SIZES.items)
-    assert [plan.name for plan in plans] == [begun.phase.name for begun in tables]
-    for plan, begun in zip(plans, tables):
-        assert total(plan.table) == pytest.approx(total(begun.table.ledger()), rel=0.04)
-        assert plan.table_dim == begun.table.shape.dim
 
 
 @pytest.mark.parametrize("base", RECOMMENDERS)
@@ -69,8 +54,9 @@ def test_a_step_holds_what_was_foretold(base: str) -> None:
     one = config(base=base, method="static")
     recommender, method = make_recommender(base), make_method("static")
     train = synthetic_train(SIZES.users, SIZES.items, SIZES.train)
-    table = phases_of(method, make_context(one, train, method, recommender))[0].table
     sampler = recommender.sampler(train, one.recipe.batch_size, one.recipe.batches, 0)
+    context = context_of(one, recommender, train, sampler.steps_per_epoch)
+    table = method.start(context, method.phases(context)[0], None)
     stepper = recommender.stepper(recommender.graph(train), table, 0)
     stepper.run(sampler.batch(0, 0), 1, 0.01)
     foretold = estimate_run(one, SIZES, timed=False).memory["train"]

@@ -6,15 +6,16 @@ import pytest
 
 from sparserec.planning import memory_plan as plan
 from sparserec.planning.memory_plan import Sizes
-from sparserec.planning.miniature import PhasePlan, synthetic_train
+from sparserec.planning.timing import synthetic_train
 from sparserec.recommenders import make_recommender
 from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
+from sparserec.table import Held
 from sparserec.training.config import RunConfig
 
 SIZES = Sizes(700, 400, 6000, 2500, id_bytes=1000)
 """1,100 nodes, 8,500 interactions."""
 CONFIG = RunConfig.parse({"base": "lightgcn", "dim": 24, "recipe": {"epochs": 4, "batch_size": 500}})
-SPARSE = PhasePlan("train", "train", 4, 48, True, 0, {"values": 1000, "positions": 2000}, 24)
+SPARSE = Held("sparse", 24, {"values": 1000, "positions": 2000})
 LIGHTGCN = LightGCN(LightGCNSettings())
 CODE = (24 + 100) * 1024 * 1024
 
@@ -105,7 +106,7 @@ def test_evaluating() -> None:
         "batches": 24_000 + 8_800,
         "code and libraries": CODE,
     }
-    dense = PhasePlan("train", "train", 4, 48, True, 0, {"values": 1000}, 24)
+    dense = Held("dense", 24, {"values": 1000})
     assert plan.evaluate_bytes(SIZES, LIGHTGCN, dense, 0, 0)["quantised"] == 7000
     held_out = Sizes(700, 400, 6000, 2500, new_users=100)
     assert plan.evaluate_bytes(held_out, LIGHTGCN, SPARSE, 0, 0)["fold-in"] == 4 * (1100 + 700) * 24

@@ -9,7 +9,6 @@ from sparserec.methods.base import (
     Context,
     Method,
     MethodDefaults,
-    OneTraining,
     Phase,
     PhaseResult,
     StepInfo,
@@ -83,8 +82,8 @@ def make_method(name: str, settings: dict[str, Any] | None = None) -> Method:
     missing = missing_members(instance, Method)
     if missing:
         raise SettingError(
-            f"method {name}: {kind.__name__} has no {', '.join(missing)}; let it inherit from MethodDefaults or "
-            "OneTraining of sparserec.methods, which have what most methods share"
+            f"method {name}: {kind.__name__} has no {', '.join(missing)}; let it inherit from MethodDefaults "
+            "of sparserec.methods, which has what most methods share"
         )
     return instance
 
@@ -95,7 +94,6 @@ __all__ = [
     "Context",
     "Method",
     "MethodDefaults",
-    "OneTraining",
     "Phase",
     "PhaseResult",
     "StepInfo",

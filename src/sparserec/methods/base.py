@@ -18,7 +18,16 @@ from sparserec.distributed import ALONE, Processes
 from sparserec.exploration import Factors, StoredFactors, interval_of
 from sparserec.graph import automatic_width
 from sparserec.settings import Settings
-from sparserec.table import InitialValues, Ledger, Shape, Table, shape_for
+from sparserec.table import (
+    DenseTable,
+    Held,
+    InitialValues,
+    Ledger,
+    Shape,
+    SparseTable,
+    Table,
+    shape_for,
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +51,10 @@ class Phase:
     """Phases of one kind have tables and steps alike. None: its name, that is, no other phase is like it."""
     steps: int | None = None
     """Largest number of steps, for phases that end inside an epoch; None: whole epochs."""
+    holds: Held | None = field(default=None, compare=False)
+    """What its table holds at most, for a plan of memory."""
+    judged: int = field(default=0, compare=False)
+    """Validations that the method itself asks for around it, for a plan of time."""
 
     def last_step(self, steps_per_epoch: int) -> int:
         """Steps the phase has at most."""
@@ -118,6 +131,14 @@ class Context:
         """Trained numbers that the finished model may keep."""
         return round(self.density * self.shape().n_rows * self.dim)
 
+    def dense(self, dim: int | None = None) -> Held:
+        """What a dense table of this run holds."""
+        return DenseTable.held(self.shape(dim))
+
+    def sparse(self, candidates: int = 0, watched: int = 0) -> Held:
+        """What a sparse table of the budget holds."""
+        return SparseTable.held(self.shape(), self.budget, candidates, watched)
+
     def exploration_interval(self, last_step: int) -> int:
         """Steps between explorations of a training that explores until `last_step`."""
         if self.explore_every is not None:
@@ -175,6 +196,12 @@ class Method(Protocol):
     shardable_by_rows: bool
     """The same with some rows each, as a table of items alone is shared."""
 
+    def phases(self, context: Context) -> list[Phase]:
+        """All trainings as far as they are known before any, each with what its table holds.
+
+        For a plan: of the data only the number of users and items is known here.
+        """
+
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         """The next training, or None when the method is finished."""
 
@@ -225,8 +252,11 @@ class MethodDefaults:
         self.settings = settings
 
     def phases(self, context: Context) -> list[Phase]:
-        """All trainings, where they do not depend on what comes of them."""
-        return [Phase("train", context.epochs)]
+        return [Phase("train", context.epochs, holds=self.holds(context))]
+
+    def holds(self, context: Context) -> Held:
+        """What the table of the only training holds at most."""
+        return context.sparse() if self.memory == "sparse" else context.dense()
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         phases = self.phases(context)

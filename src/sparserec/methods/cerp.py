@@ -26,6 +26,7 @@ from sparserec.methods.pep import PEP, PEPSettings, margin_support, search_table
 from sparserec.settings import Between
 from sparserec.table import (
     ComposedTable,
+    Held,
     InitialValues,
     Shape,
     SparseTable,
@@ -54,6 +55,12 @@ class CERP(PEP):
     paper = "ICDM 2023"
     memory = "codes"
 
+    def tables(self, context: Context) -> tuple[Held, Held]:
+        shape = context.shape()
+        books = code_shape(shape, book_size(context, self.settings.book_ratio))
+        searched = ComposedTable.held(shape, ThresholdedTable.held(books), books)
+        return searched, ComposedTable.held(shape, context.sparse(), books)
+
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         shape, settings = context.shape(), self.settings
         books = code_shape(shape, book_size(context, settings.book_ratio))
@@ -77,8 +84,7 @@ class CERP(PEP):
 
 def book_size(context: Context, ratio: float) -> int:
     """Codes in each of the two books; no more than rows, no fewer than the budget needs."""
-    rows = round(context.budget / (context.density * context.dim))
-    wanted = min(round(ratio * context.budget / (2 * context.dim)), rows)
+    wanted = min(round(ratio * context.budget / (2 * context.dim)), context.shape().n_rows)
     return max(wanted, math.ceil(context.budget / (2 * context.dim)))
 
 

@@ -23,7 +23,7 @@ from sparserec.methods.agents import Agent, Transitions
 from sparserec.methods.base import Context, Phase
 from sparserec.methods.row_sizes import SizeSearch, by_frequency, fitted, judged, size_budget
 from sparserec.settings import Settings
-from sparserec.table import PrefixTable, Table
+from sparserec.table import Held, PrefixTable, SparseTable, Table
 
 
 class CIESSSettings(Settings):
@@ -65,9 +65,13 @@ class CIESS(SizeSearch):
     def probes(self) -> int:
         return self.settings.episodes * self.settings.episode_steps
 
+    def holds(self, context: Context) -> Held:
+        shape = context.shape()
+        return context.sparse() if self.settings.fit else SparseTable.held(shape, shape.n_rows * shape.dim)
+
     def best(self, context: Context) -> list[int]:
         """Within the budget by mean quality, then the smallest, then any that were never tried."""
-        budget = size_budget(context, self.name)
+        budget = context.budget
 
         def rank(number: int) -> tuple[int, float]:
             if number >= len(self.sizes):

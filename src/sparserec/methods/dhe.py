@@ -10,6 +10,7 @@ the base's own. SparseRec's paper trains output sizes 8, 16, 32, 64 and 128 and 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
@@ -48,19 +49,34 @@ class DHE(MethodDefaults):
     paper = "KDD 2021"
     memory = "network"
 
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+    def phases(self, context: Context) -> list[Phase]:
         """One training per output size, and the choice where there are several."""
-        sizes, rate = self._sizes(context), self.settings.learning_rate
-        if len(done) < len(sizes):
-            name = "train" if len(sizes) == 1 else f"output {sizes[len(done)]}"
-            return Phase(name, context.epochs, learning_rate=rate, kept=len(sizes) > 1)
-        if len(sizes) == 1 or len(done) > len(sizes):
-            return None
-        best = max(range(len(sizes)), key=lambda number: done[number].best_score or 0.0)
-        return Phase("choose", 0, scored_first=True, starts_from=best)
+        sizes, rate = self.settings.output_dims or (context.dim,), self.settings.learning_rate
+        several = len(sizes) > 1
+        phases = [
+            Phase(
+                f"output {dim}" if several else "train",
+                context.epochs,
+                learning_rate=rate,
+                kept=several,
+                holds=ComputedTable.held(
+                    context.shape(dim), *self._network(context, dim), self.settings.hidden_layers
+                ),
+            )
+            for dim in sizes
+        ]
+        return [*phases, Phase("choose", 0, scored_first=True, holds=phases[-1].holds)] if several else phases
 
-    def _sizes(self, context: Context) -> tuple[int, ...]:
-        return self.settings.output_dims or (context.dim,)
+    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        phase = super().next_phase(context, done)
+        if phase is None or phase.name != "choose":
+            return phase
+        best = max(range(len(done)), key=lambda number: done[number].best_score or 0.0)
+        return replace(phase, starts_from=best)
+
+    def _network(self, context: Context, dim: int) -> tuple[int, int]:
+        budget = min(self.settings.weights or context.budget, context.budget)
+        return fit_network(self.settings, budget, dim)
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "choose":
@@ -68,8 +84,7 @@ class DHE(MethodDefaults):
             return previous
         settings = self.settings
         dim = context.dim if phase.name == "train" else int(phase.name.split()[1])
-        budget = min(settings.weights or context.budget, context.budget)
-        hashes, width = fit_network(settings, budget, dim)
+        hashes, width = self._network(context, dim)
         context.record("network", hashes=hashes, width=width, layers=settings.hidden_layers, output=dim)
         rng = np.random.default_rng([context.seed, streams.DHE_NETWORK, dim])
         functions = Hashes.draw(hashes, settings.buckets, rng)

@@ -19,7 +19,7 @@ from sparserec.exploration import Exploration, prune_and_regrow_masked
 from sparserec.methods.base import Context, Phase, StepInfo
 from sparserec.methods.exploring import ByLastGradient, Rule, uniform_positions
 from sparserec.settings import Between, Settings
-from sparserec.table import MaskedTable, Table
+from sparserec.table import Held, MaskedTable, Table
 
 
 class DSLSettings(Settings):
@@ -48,7 +48,11 @@ class DSL(ByLastGradient):
 
     def phases(self, context: Context) -> list[Phase]:
         """One training; the released mode ends by leaving the mask and everything under it behind."""
-        return super().phases(context) + [Phase("compact", 0, scored_first=True)] * self.released
+        compact = Phase("compact", 0, scored_first=True, holds=context.sparse())
+        return super().phases(context) + [compact] * self.released
+
+    def holds(self, context: Context) -> Held:
+        return MaskedTable.held(context.shape()) if self.released else super().holds(context)
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "compact":

@@ -31,7 +31,7 @@ from sparserec.exploration import (
 )
 from sparserec.methods.base import Context, MethodDefaults, Phase, StepInfo
 from sparserec.settings import Between, Settings
-from sparserec.table import DenseTable, SparseTable, Table
+from sparserec.table import DenseTable, Held, SparseTable, Table
 
 # Where a sparse table starts: a factorisation, a rotated dense table, or chance.
 #
@@ -75,8 +75,8 @@ class FromFirstTable(MethodDefaults):
         if self.settings.init != "rotated":
             return super().phases(context)
         epochs = max(1, round(self.settings.dense_share * context.epochs))
-        dense = Phase(DENSE, epochs, validated=self.begins_dense)
-        return [dense, Phase("train", context.epochs, scored_first=True)]
+        dense = Phase(DENSE, epochs, validated=self.begins_dense, holds=context.dense())
+        return [dense, Phase("train", context.epochs, scored_first=True, holds=self.holds(context))]
 
     def first_table(
         self, context: Context, phase: Phase, previous: Table | None, even: bool, filled: bool = False
@@ -225,6 +225,9 @@ class ByLastGradient(Exploring):
 
     memory = "dense"
     sparse_state = False  # the gradient of every entry is kept to choose from, 4 bytes each
+
+    def holds(self, context: Context) -> Held:
+        return context.sparse(candidates=context.shape().n_rows)
 
     def gather(self, context: Context, table: SparseTable, step: int) -> None:
         table.set_candidates(np.arange(table.shape.n_rows, dtype=np.int32), cumulative=False)

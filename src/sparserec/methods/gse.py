@@ -21,6 +21,7 @@ from sparserec.exploration import Growth, LargestOfSample, Scope, sample_inactiv
 from sparserec.methods.base import Context, StepInfo
 from sparserec.methods.exploring import Exploring, Rule, RuleSettings
 from sparserec.settings import Between
+from sparserec.table import Held
 
 
 class GSESettings(RuleSettings):
@@ -44,6 +45,9 @@ class GSE(Exploring):
     settings_kind = GSESettings
     idea = "drop the smallest, grow by the gradient of a random sample"
     paper = "arXiv 2401.06898"
+
+    def holds(self, context: Context) -> Held:
+        return context.sparse(watched=round(self.settings.sample_ratio * context.budget))
 
     def growth(self, context: Context, table: Any, now: StepInfo) -> Growth:
         return LargestOfSample(table)

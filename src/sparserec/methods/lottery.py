@@ -31,7 +31,8 @@ class Lottery(MethodDefaults):
     shardable = True
 
     def phases(self, context: Context) -> list[Phase]:
-        return [Phase("dense", context.epochs), Phase("retrain", context.epochs)]
+        dense = Phase("dense", context.epochs, holds=context.dense())
+        return [dense, Phase("retrain", context.epochs, holds=context.sparse())]
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "dense":

@@ -36,11 +36,16 @@ class Magnitude(MethodDefaults):
     shardable = True
 
     def phases(self, context: Context) -> list[Phase]:
-        phases = [Phase("dense", context.epochs), Phase("prune", 0, scored_first=True)]
+        sparse, most = context.sparse(), context.budget // context.shape().n_rows
+        tried = 0 if self.settings.row_minimum is not None else 1 + most.bit_length()
+        phases = [
+            Phase("dense", context.epochs, holds=context.dense()),
+            Phase("prune", 0, scored_first=True, holds=sparse, judged=tried),
+        ]
         if self.settings.fine_tune:
             epochs = max(1, round(self.settings.fine_tune * context.epochs))
             rate = self.settings.fine_tune_rate
-            phases.append(Phase("fine-tune", epochs, scored_first=True, learning_rate=rate))
+            phases.append(Phase("fine-tune", epochs, scored_first=True, learning_rate=rate, holds=sparse))
         return phases
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:

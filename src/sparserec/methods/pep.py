@@ -27,6 +27,7 @@ from sparserec.table import (
     BETA_1,
     BETA_2,
     EPSILON,
+    Held,
     InitialValues,
     Shape,
     SparseTable,
@@ -62,8 +63,13 @@ class PEP(MethodDefaults):
     trainings = 2
 
     def phases(self, context: Context) -> list[Phase]:
-        search = Phase("search", self.settings.search_epochs or context.epochs, validated=False)
-        return [search, Phase("retrain", context.epochs)]
+        epochs, (searched, kept) = self.settings.search_epochs or context.epochs, self.tables(context)
+        search = Phase("search", epochs, validated=False, holds=searched)
+        return [search, Phase("retrain", context.epochs, holds=kept)]
+
+    def tables(self, context: Context) -> tuple[Held, Held]:
+        """What the search holds, and the training after it."""
+        return ThresholdedTable.held(context.shape()), context.sparse()
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "search":

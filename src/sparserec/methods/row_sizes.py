@@ -4,12 +4,14 @@ how good rows are.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sparserec.errors import SettingError
 from sparserec.exploration import active_target
 from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult, Validation
-from sparserec.table import DenseTable, Shape, Table
+from sparserec.table import DenseTable, Held, Shape, Table
 
 LISTS = (5, 10, 20)
 """List lengths that rows are judged at."""
@@ -35,22 +37,32 @@ class SizeSearch(MethodDefaults):
         """The table of a probe, or of a training in full, with the sizes of probe `number`."""
         raise NotImplementedError
 
+    def phases(self, context: Context) -> list[Phase]:
+        steps = max(1, round(self.settings.probe_share * context.epochs * context.steps_per_epoch))
+        epochs, best, sparse = -(-steps // context.steps_per_epoch), self.best(context), context.sparse()
+        probe = Phase(
+            "probe", epochs, False, learning_rate=self.probe_rate, starts_from=0, kind="probe", steps=steps
+        )
+        probe = replace(probe, holds=self.holds(context), judged=1)
+        retrain = Phase("retrain", context.epochs, kept=len(best) > 1, kind="retrain", holds=sparse)
+        choose = Phase("choose", 0, scored_first=True, holds=sparse)
+        return [
+            Phase("dense", context.epochs, kept=True, holds=context.dense(), judged=1),
+            *(replace(probe, name=f"probe {number}") for number in range(self.probes)),
+            *(replace(retrain, name=f"retrain {number}") for number in best),
+            *[choose][: len(best) - 1],
+        ]
+
+    def holds(self, context: Context) -> Held:
+        """What a probe holds at most."""
+        return context.sparse()
+
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        if not done:
-            return Phase("dense", context.epochs, kept=True)
-        number, rate = len(done) - 1, self.probe_rate
-        if number < self.probes:
-            steps = max(1, round(self.settings.probe_share * context.epochs * context.steps_per_epoch))
-            epochs, name = -(-steps // context.steps_per_epoch), f"probe {number}"
-            return Phase(name, epochs, False, learning_rate=rate, starts_from=0, kind="probe", steps=steps)
-        best, place = self.best(context), number - self.probes
-        if place < len(best):
-            return Phase(f"retrain {best[place]}", context.epochs, kept=len(best) > 1, kind="retrain")
-        if len(best) == 1 or place > len(best):
-            return None
-        first = 1 + self.probes
-        winner = max(range(first, first + len(best)), key=lambda phase: done[phase].best_score or 0.0)
-        return Phase("choose", 0, scored_first=True, starts_from=winner)
+        phase = super().next_phase(context, done)
+        if phase is None or phase.name != "choose":
+            return phase
+        retrained = range(1 + self.probes, len(done))
+        return replace(phase, starts_from=max(retrained, key=lambda number: done[number].best_score or 0.0))
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "dense":

@@ -11,7 +11,7 @@ from typing import Literal
 from sparserec.device import SCALE_BYTES, int_bytes
 from sparserec.methods.base import Context, MethodDefaults, Phase
 from sparserec.settings import Settings
-from sparserec.table import DenseTable, Table
+from sparserec.table import DenseTable, Held, Table
 
 
 class SmallDenseSettings(Settings):
@@ -24,12 +24,16 @@ class SmallDense(MethodDefaults):
     settings_kind = SmallDenseSettings
     idea = "a dense table with fewer columns"
 
-    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        n_rows = context.shape().n_rows
+    def _columns(self, context: Context) -> int:
         if self.settings.match == "parameters":
-            dim = max(1, round(context.density * context.dim))
-        else:
-            dim = byte_matched_dim(n_rows, context.dim, context.density)
+            return max(1, round(context.density * context.dim))
+        return byte_matched_dim(context.shape().n_rows, context.dim, context.density)
+
+    def holds(self, context: Context) -> Held:
+        return context.dense(self._columns(context))
+
+    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
+        dim = self._columns(context)
         return DenseTable.create(context.shape(dim), context.initial(dim))
 
 

@@ -39,7 +39,7 @@ from sparserec.methods.exploring import (
     even_rows,
 )
 from sparserec.settings import Between
-from sparserec.table import SparseTable, Table
+from sparserec.table import Held, SparseTable, Table
 
 ITEM_STARTS: tuple[dict[str, Any], ...] = (
     {"init": "rotated", "start_ratio": 2.0, "row_exponent": 0.3},
@@ -122,6 +122,10 @@ class SparseRec(FromFirstTable, Exploring):
     def _wide(self, context: Context) -> Context:
         """The context before the cuts: a larger budget, or the same where there are none."""
         return replace(context, density=self.settings.wide(context.density))
+
+    def holds(self, context: Context) -> Held:
+        context = self._wide(context)
+        return context.sparse(candidates=round(self._candidate_ratio(context) * context.shape().n_rows))
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         context, even = self._wide(context), even_rows(self.settings.rows, context)

@@ -163,8 +163,7 @@ def multiply_speed(backend: Literal["mkl", "compiled"]) -> float:
     import torch
 
     from sparserec.graph import build_adjacency, make_matrix
-    from sparserec.planning.miniature import synthetic_train
-    from sparserec.planning.timing import seconds_of
+    from sparserec.planning.timing import seconds_of, synthetic_train
 
     graph = build_adjacency(synthetic_train(MULTIPLY_NODES // 2, MULTIPLY_NODES // 2, MULTIPLY_PAIRS))
     matrix = make_matrix(graph.offsets, graph.neighbours, graph.weights, graph.n_nodes, backend)

@@ -9,8 +9,7 @@ from typing import Any
 
 from sparserec.errors import SettingError
 from sparserec.methods import make_method
-from sparserec.planning.memory_plan import Sizes, plan_memory, step_sizes
-from sparserec.planning.miniature import plan_phases
+from sparserec.planning.memory_plan import Sizes, plan_memory, plan_phases
 from sparserec.planning.timing import StandIn, StepTimes, make_stand_in, plan_seconds, step_times
 from sparserec.recommenders import Recommender, make_recommender
 from sparserec.table import Ledger, total
@@ -134,13 +133,12 @@ def _one_training(
     sizes: Sizes,
     base: Recommender,
     nmf: int,
-    times: list[StepTimes] | None,
+    times: StepTimes | None,
     scale: float,
     processes: int,
 ) -> tuple[dict[str, Ledger], dict[str, float] | None]:
     """Memory and, from measured steps that count `scale` times, seconds, phase by phase."""
-    per_epoch = base.steps_per_epoch(step_sizes(config, sizes))
-    phases = plan_phases(config, sizes.users, sizes.items, per_epoch)
+    phases = plan_phases(config, sizes, base)
     memory = plan_memory(config, sizes, base, phases, nmf, processes)
     return memory, None if times is None else plan_seconds(config, sizes, phases, nmf, times, scale)
 

@@ -7,6 +7,7 @@ parent waits with the interactions; both must fit, and so it stands as a phase t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -14,10 +15,10 @@ from sparserec.data import Interactions, Source, Split, find_named, new_users, t
 from sparserec.evaluation import tile_shape
 from sparserec.exploration import SAMPLED_USERS
 from sparserec.graph import automatic_width
-from sparserec.planning.miniature import NMF_DENSITY, PhasePlan
+from sparserec.methods import Phase, make_method
 from sparserec.recommenders import Recommender, StepSizes, fold_taps
-from sparserec.table import Ledger, total
-from sparserec.training import RunConfig
+from sparserec.table import Held, Ledger, total
+from sparserec.training import RunConfig, context_of
 
 # How big a data set is, and sizes and times as people read them.
 
@@ -130,6 +131,8 @@ def _id_bytes(part: Interactions) -> int:
     return int(part.user_ids.external().nbytes + part.item_ids.external().nbytes)
 
 
+NMF_DENSITY = 0.13
+"""Share of entries of both factors that are not zero: .12 on Gowalla, .16 on the built-in sample, rank 128."""
 READ_BYTES = 60
 """Per interaction while reading and splitting: columns as read, numbers, one sort of them."""
 LIBRARY_BYTES = 100 << 20
@@ -146,14 +149,29 @@ FACTOR_ENTRY_BYTES = 40
 """Per non-zero of the factors while they are scaled, cut and sorted into the first support."""
 
 
+class Counts(NamedTuple):
+    """What a plan knows of the training data."""
+
+    n_users: int
+    n_items: int
+
+
+def plan_phases(config: RunConfig, sizes: Sizes, base: Recommender) -> list[Phase]:
+    """The phases of a run's method, with what their tables hold."""
+    counts = cast(Interactions, Counts(sizes.users, sizes.items))
+    per_epoch = base.steps_per_epoch(step_sizes(config, sizes))
+    method = make_method(config.method, config.method_settings)
+    return method.phases(context_of(config, base, counts, per_epoch))
+
+
 def plan_memory(
-    config: RunConfig, sizes: Sizes, base: Recommender, phases: list[PhasePlan], nmf: int, processes: int = 1
+    config: RunConfig, sizes: Sizes, base: Recommender, phases: list[Phase], nmf: int, processes: int = 1
 ) -> dict[str, Ledger]:
     """Bytes of each phase of the run by role; `nmf` is the iterations of the factorisation, 0 for none.
 
     Of several `processes` it is what one of them needs: the table is shared, the data is everybody's.
     """
-    phases = [replace(phase, table=_share(phase.table, processes)) for phase in phases]
+    tables = [held_by(phase, processes) for phase in phases]
     both, held = interactions_held(sizes, 2), interactions_held(sizes, 1)
     graph = base.graph_bytes(step_sizes(config, sizes))
     reading = READ_BYTES * sizes.interactions
@@ -163,12 +181,12 @@ def plan_memory(
         plans["nmf"] = {"interactions": both, "child": child, "libraries": LIBRARY_BYTES}
     plans["init"] = init_bytes(config, sizes, graph, both, nmf)
     plans["train"] = max(
-        (train_bytes(config, sizes, base, phase, graph, held, processes) for phase in phases), key=total
+        (train_bytes(config, sizes, base, one, graph, held, processes) for one in tables), key=total
     )
     plans["evaluate"] = max(
         (
-            evaluate_bytes(sizes, base, phase, graph, held, processes)
-            for phase in phases
+            evaluate_bytes(sizes, base, one, graph, held, processes)
+            for phase, one in zip(phases, tables)
             if phase.validated or phase is phases[-1]
         ),
         key=total,
@@ -176,8 +194,11 @@ def plan_memory(
     return plans
 
 
-def _share(ledger: Ledger, processes: int) -> Ledger:
-    return {role: -(-size // processes) for role, size in ledger.items()}
+def held_by(phase: Phase, processes: int = 1) -> Held:
+    """What one of several processes holds of a phase's table."""
+    assert phase.holds is not None, f"phase {phase.name} of a plan does not say what its table holds"
+    ledger = {role: -(-size // processes) for role, size in phase.holds.ledger.items()}
+    return phase.holds._replace(ledger=ledger)
 
 
 def interactions_held(sizes: Sizes, copies: int) -> int:
@@ -186,16 +207,14 @@ def interactions_held(sizes: Sizes, copies: int) -> int:
     return copies * each * sizes.interactions + 3 * sizes.id_bytes + 16 * sizes.nodes
 
 
-def step_sizes(
-    config: RunConfig, sizes: Sizes, phase: PhasePlan | None = None, processes: int = 1
-) -> StepSizes:
+def step_sizes(config: RunConfig, sizes: Sizes, table: Held | None = None, processes: int = 1) -> StepSizes:
     """What a base is asked about its steps with."""
     batch = config.recipe.batch_size
     data = StepSizes(sizes.users, sizes.items, sizes.train, batch, sizes.trained_users, processes=processes)
-    if phase is None:
+    if table is None:
         return data
-    entries = phase.table["values"] // 4 if "positions" in phase.table else None
-    return replace(data, dim=phase.table_dim, entries=entries)
+    entries = table.ledger["values"] // 4 if table.kind == "sparse" else None
+    return replace(data, dim=table.dim, entries=entries)
 
 
 def nmf_bytes(sizes: Sizes, rank: int) -> int:
@@ -217,29 +236,29 @@ def train_bytes(
     config: RunConfig,
     sizes: Sizes,
     base: Recommender,
-    phase: PhasePlan,
+    table: Held,
     graph: int,
     held: int,
     processes: int = 1,
 ) -> Ledger:
     """The ledger of a step, and what lives beside it."""
-    passing = base.step_bytes(step_sizes(config, sizes, phase, processes))
+    passing = base.step_bytes(step_sizes(config, sizes, table, processes))
     scratch = passing.pop("scratch")
     return {
-        **phase.table,
+        **table.ledger,
         **passing,
         "scratch": scratch,
         "graph": graph,
         "interactions": held,
         "batches": 4 * sizes.train + 8 * sizes.nodes + 64 * config.recipe.batch_size,
-        "checkpoint": total(phase.table),
+        "checkpoint": total(table.ledger),
         "allocator": total(passing),  # what steps free and ask for again lies in two places now and then
         "code and libraries": COMPILED_BYTES + LIBRARY_BYTES,
     }
 
 
 def evaluate_bytes(
-    sizes: Sizes, base: Recommender, phase: PhasePlan, graph: int, held: int, processes: int = 1
+    sizes: Sizes, base: Recommender, table: Held, graph: int, held: int, processes: int = 1
 ) -> Ledger:
     """Vectors of all nodes, one more filter, tiles of scores, and the table (as it is and quantised).
 
@@ -252,18 +271,16 @@ def evaluate_bytes(
     folds = (
         len(fold_taps(base.taps[0], base.self_loops)) * sizes.nodes + sizes.users if sizes.new_users else 0
     )
-    width = automatic_width(sizes.nodes, phase.table_dim)
-    copies = (
-        20 if "positions" in phase.table else 7
-    )  # float64 while codes are made; entries also have row and column
+    width = automatic_width(sizes.nodes, table.dim)
+    copies = 20 if "positions" in table.ledger else 7  # float64 codes; entries also have row and column
     return {
-        **phase.table,
-        "quantised": copies * phase.table.get("values", 0),
-        "vectors": 4 * nodes * phase.table_dim,
-        "fold-in": 4 * folds * phase.table_dim,
-        "allocator": 4 * nodes * phase.table_dim,
+        **table.ledger,
+        "quantised": copies * table.ledger.get("values", 0),
+        "vectors": 4 * nodes * table.dim,
+        "fold-in": 4 * folds * table.dim,
+        "allocator": 4 * nodes * table.dim,
         "scratch": 4 * 4 * sizes.nodes * width,
-        "scores": score_bytes(sizes, phase.table_dim) + 4 * 30 * sizes.ranked_users,
+        "scores": score_bytes(sizes, table.dim) + 4 * 30 * sizes.ranked_users,
         "graph": graph,
         "interactions": held,
         "batches": 4 * sizes.train + 8 * sizes.nodes,

@@ -16,7 +16,6 @@ from sparserec.methods import METHODS, make_method
 from sparserec.planning.budget import Choice, Target, choose
 from sparserec.planning.estimate import Estimate, estimate_run, fits, refuse_if_too_big, usable_bytes
 from sparserec.planning.memory_plan import Sizes
-from sparserec.planning.miniature import with_settings
 from sparserec.planning.timing import StandIn, make_stand_in
 from sparserec.process import check_threads
 from sparserec.recommenders import RECOMMENDERS, make_recommender
@@ -267,7 +266,9 @@ def estimate_all(config: RunConfig, sizes: Sizes, timed: bool = True) -> list[Es
     stand_ins: dict[str, StandIn] = {}
     found = []
     for base, method in pairs:
-        one = settle_config(with_settings(config, base, method), sizes).config
+        own: dict[str, Any] = {} if base == config.base else {"base": base, "base_settings": {}}
+        own |= {} if method == config.method else {"method": method, "method_settings": {}}
+        one = settle_config(config.model_copy(update=own), sizes).config
         if timed and base not in stand_ins:
             stand_ins[base] = make_stand_in(sizes, make_recommender(base, one.base_settings))
         found.append(estimate_run(one, sizes, timed, stand_ins.get(base)))

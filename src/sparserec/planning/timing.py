@@ -9,22 +9,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 
 import numpy as np
 import torch
 
-from sparserec.data import Interactions
+from sparserec.data import IdMap, Interactions
 from sparserec.evaluation import top_items
+from sparserec.exploration import uniform_support
 from sparserec.graph import Adjacency
-from sparserec.methods import make_method
+from sparserec.methods import Context, Method, Phase, make_method
 from sparserec.nmf_child import iterate, start_factors
-from sparserec.planning.memory_plan import Sizes
-from sparserec.planning.miniature import PhasePlan, kind_of, make_context, phases_of, synthetic_train
+from sparserec.planning.memory_plan import Sizes, held_by, step_sizes
 from sparserec.recommenders import Batches, Recommender, Steps, make_recommender
-from sparserec.table import Table
-from sparserec.training import RunConfig
+from sparserec.table import DenseTable, SparseTable, Table
+from sparserec.training import RunConfig, context_of
 
 MOST_PAIRS, MOST_NODES = 1_500_000, 150_000
 """Made-up data ends here; above it times are scaled by the share."""
@@ -42,13 +42,30 @@ class StandIn:
     scale: float
 
 
-@dataclass(frozen=True)
-class StepTimes:
-    """Measured seconds, at the run's full number of columns."""
+def synthetic_train(users: int, items: int, pairs: int, seed: int = 0) -> Interactions:
+    """Made-up interactions: a few popular items, and groups of users who keep to groups of items, as in real logs.
 
-    step: float
-    propagate: float
-    kind: str  # of the phases that take it
+    Groups lie together in the numbering, as they do after ordering by factor: it decides how the multiply uses caches.
+    """
+    rng = np.random.default_rng(seed)
+    count = int(pairs * 1.15) + 16
+    who = np.minimum((rng.random(count) ** 1.5 * users).astype(np.int64), users - 1)
+    busy = rng.permutation(users)[who]  # busy users are everywhere, not at the front
+    groups = max(1, min(64, items // 8))
+    width = items / groups
+    inside = rng.random(count) < 0.6
+    place = rng.random(count) ** 2.0
+    start = np.where(inside, (busy * groups // users) * width, 0.0)
+    what = (start + place * np.where(inside, width, float(items))).astype(np.int64)
+    pairs = min(pairs, users * items // 2)
+    both = np.unique(busy * items + np.minimum(what, items - 1))
+    while len(both) < pairs:
+        both = np.unique(np.concatenate([both, rng.integers(0, users * items, pairs)]))
+    if len(both) > pairs:
+        both = np.sort(rng.choice(both, pairs, replace=False))
+    left, right = np.divmod(both, items)
+    ids = IdMap(np.arange(users)), IdMap(np.arange(items))
+    return Interactions(left.astype(np.int32), right.astype(np.int32), *ids)
 
 
 def make_stand_in(sizes: Sizes, base: Recommender) -> StandIn:
@@ -73,27 +90,34 @@ def seconds_of(work: Callable[[], object], least: float = 0.15, most_runs: int =
     return best
 
 
-def step_times(config: RunConfig, stand_in: StandIn) -> list[StepTimes]:
-    """Seconds of a step of every phase that trains; columns are few here and the time is carried on to all of them."""
+StepTimes = dict[str, tuple[float, float]]
+"""By kind of table the seconds of a step and of propagating, at the run's full number of columns."""
+
+
+def step_times(config: RunConfig, stand_in: StandIn) -> StepTimes:
+    """Measured with few columns, on the line through two widths; never less than the wider one."""
     base = make_recommender(config.base, config.base_settings)
     batch = min(config.recipe.batch_size, len(stand_in.train))
     sampler = base.sampler(stand_in.train, batch, config.recipe.batches, 0)
     sampler.batch(0, 0)  # shuffles the epoch's edges: paid once an epoch, not once a step
-    dims = sorted({max(1, config.dim // 4), max(1, config.dim // 2)})
-    measured = [_measure(config.model_copy(update={"dim": dim}), base, stand_in, sampler) for dim in dims]
-    return [_to_full(config.dim, dims, points) for points in zip(*measured)]
+    dims = [max(1, config.dim // 4), max(1, config.dim // 2)]
+    few, more = (_measure(config.model_copy(update={"dim": dim}), base, stand_in, sampler) for dim in dims)
+    share = (config.dim - dims[1]) / max(dims[1] - dims[0], 1)
+    return {
+        kind: (high[0] + max(0.0, high[0] - low[0]) * share, high[1] + max(0.0, high[1] - low[1]) * share)
+        for (kind, low), high in zip(few.items(), more.values())
+    }
 
 
-def _measure(config: RunConfig, base: Recommender, stand_in: StandIn, sampler: Batches) -> list[StepTimes]:
+def _measure(config: RunConfig, base: Recommender, stand_in: StandIn, sampler: Batches) -> StepTimes:
     method = make_method(config.method, config.method_settings)
-    rows = stand_in.train.n_items + (stand_in.train.n_users if base.user_rows else 0)
-    context = make_context(
-        config, stand_in.train, method, base, sampler.steps_per_epoch, round(stand_in.scale * rows)
-    )
-    found: list[StepTimes] = []
-    for phase, table, _ in phases_of(method, context):
-        if phase.epochs == 0 or any(kind_of(phase) == one.kind for one in found):
+    context = context_of(config, base, stand_in.train, sampler.steps_per_epoch)
+    found: StepTimes = {}
+    for phase in method.phases(context):
+        kind = held_by(phase).kind
+        if phase.epochs == 0 or kind in found:
             continue
+        table = _table_like(method, context, phase, stand_in.scale)
         stepper, numbers = base.stepper(stand_in.graph, table, 0), count(1)
 
         def step(stepper: Steps = stepper, numbers: Iterator[int] = numbers) -> None:
@@ -103,22 +127,25 @@ def _measure(config: RunConfig, base: Recommender, stand_in: StandIn, sampler: B
         def whole(table: Table = table) -> None:
             base.outputs(stand_in.graph, table)
 
-        found.append(StepTimes(seconds_of(step), seconds_of(whole, 0.05), kind_of(phase)))
+        found[kind] = seconds_of(step), seconds_of(whole, 0.05)
     return found
 
 
-def _to_full(dim: int, dims: list[int], points: tuple[StepTimes, ...]) -> StepTimes:
-    """On the line through the measured widths; never less than the wider one."""
-    first, last = points[0], points[-1]
-    if len(points) == 1:
-        share = dim / dims[0]
-        return StepTimes(first.step * share, first.propagate * share, first.kind)
-    more = (dim - dims[1]) / (dims[1] - dims[0])
-    return StepTimes(
-        last.step + max(0.0, last.step - first.step) * more,
-        last.propagate + max(0.0, last.propagate - first.propagate) * more,
-        first.kind,
-    )
+def _table_like(method: Method, context: Context, phase: Phase, scale: float) -> Table:
+    """A table as the phase has it: of the usual kinds with as many numbers, of others one that the method starts."""
+    held, shape = held_by(phase), context.shape(held_by(phase).dim)
+    initial = context.initial(shape.dim)
+    if held.kind == "dense":
+        return DenseTable.create(shape, initial)
+    if held.kind != "sparse":  # a network or a codebook is made for the budget of the real data
+        return method.start(replace(context, density=min(1.0, context.density * scale)), phase, None)
+    rng = np.random.default_rng(context.seed)
+    support = uniform_support(shape, held.ledger["values"] // 4, rng)
+    table = SparseTable.create(shape, support, initial)
+    candidates = held.ledger["accumulated"] // (4 + 4 * shape.dim)
+    if candidates:
+        table.set_candidates(np.sort(rng.choice(shape.n_rows, candidates, replace=False)))
+    return table
 
 
 def rank_seconds(sizes: Sizes, dim: int) -> float:
@@ -158,24 +185,24 @@ def nmf_seconds(sizes: Sizes, rank: int, iterations: int) -> float:
 
 
 def plan_seconds(
-    config: RunConfig, sizes: Sizes, phases: list[PhasePlan], nmf: int, steps: list[StepTimes], scale: float
+    config: RunConfig, sizes: Sizes, phases: list[Phase], nmf: int, steps: StepTimes, scale: float
 ) -> dict[str, float]:
     """Seconds of each part of the run, at most: early stopping may end it before."""
-    by_kind = {one.kind: one for one in steps}
-    ranking = rank_seconds(sizes, phases[-1].table_dim)
+    per_epoch = make_recommender(config.base, config.base_settings).steps_per_epoch(step_sizes(config, sizes))
+    last = list(steps.values())[-1]
+    ranking = rank_seconds(sizes, held_by(phases[-1]).dim)
     train = evaluations = propagation = 0.0
     for phase in phases:
-        times = by_kind.get(phase.kind)
-        train += phase.steps * (times.step * scale if times else 0.0)
+        step, propagate = (scale * seconds for seconds in steps.get(held_by(phase).kind, last))
+        train += phase.last_step(per_epoch) * step
         own = -(-phase.epochs // config.recipe.validate_every) if phase.validated else 0
-        scored = own + phase.validations if sizes.held_out else 0
+        scored = own + phase.judged if sizes.held_out else 0
         evaluations += scored
-        propagation += scored * (times.propagate * scale if times else 0.0)
+        propagation += scored * propagate
     tests = 3  # float, int8, int4
-    last = steps[-1].propagate * scale if steps else 0.0
     ranked = evaluations * sizes.ranked_users + tests * sizes.tested_users
     return {
         "nmf": nmf_seconds(sizes, config.dim, nmf) if nmf else 0.0,
         "train": train,
-        "evaluate": propagation + tests * last + ranked * ranking if sizes.held_out else 0.0,
+        "evaluate": propagation + tests * propagate + ranked * ranking if sizes.held_out else 0.0,
     }

@@ -197,6 +197,9 @@ class Continued:
             self.inner.sparse_state,
         )
 
+    def phases(self, context: Context) -> list[Phase]:
+        return self.inner.phases(context)
+
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
         """The same phases; the first is scored before its first step, for it may already be the best."""
         phase = self.inner.next_phase(context, done)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import torch
@@ -198,6 +198,14 @@ class Update:
     learning_rate: float
     row_decay: np.ndarray  # float32 (rows,) weight of half the squared layer-0 row in the loss
     dropout: EntryDropout = EntryDropout()
+
+
+class Held(NamedTuple):
+    """What a table holds, known from its shape before there is one."""
+
+    kind: str
+    dim: int
+    ledger: Ledger
 
 
 class Table(Protocol):

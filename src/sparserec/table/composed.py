@@ -20,7 +20,7 @@ from sparserec.compiled import compiled
 from sparserec.device import EncodedTable
 from sparserec.errors import SettingError
 from sparserec.table.adam import BlockDropout, dropped, own_gradient
-from sparserec.table.base import EntryDropout, Ledger, Shape, State, Table, Update
+from sparserec.table.base import EntryDropout, Held, Ledger, Shape, State, Table, Update
 from sparserec.table.sparse import SparseTable
 from sparserec.table.thresholded import ThresholdedTable
 
@@ -112,9 +112,14 @@ class ComposedTable:
         codes = kind.revive(code_shape(shape, int(state["size"][0])), _below(state))
         return cls(shape, codes, *(float(number) for number in state["reward"]))
 
+    @classmethod
+    def held(cls, shape: Shape, codes: Held, books: Shape) -> Held:
+        scratch = 4 * (2 * books.n_rows * shape.width + shape.n_rows + books.n_rows)
+        return Held("composed", shape.dim, codes.ledger | {"code scratch": scratch})
+
     def ledger(self) -> Ledger:
-        scratch = self._values.nbytes + self._gradient.nbytes + self._own.nbytes + self._no_decay.nbytes
-        return {**self.codes.ledger(), "code scratch": scratch}
+        codes = Held(self.codes.kind, self.shape.dim, self.codes.ledger())
+        return self.held(self.shape, codes, self.codes.shape).ledger
 
     def counted_numbers(self) -> int:
         return self.codes.counted_numbers()

@@ -22,7 +22,7 @@ from sparserec.compiled import compiled
 from sparserec.device import EncodedTable, fake_quantise, quantised_bytes
 from sparserec.errors import SettingError
 from sparserec.table.adam import BETA_1, BETA_2, EPSILON
-from sparserec.table.base import EntryDropout, Ledger, Shape, State, Update
+from sparserec.table.base import EntryDropout, Held, Ledger, Shape, State, Update
 from sparserec.table.dense import drop_block
 
 ROWS_AT_ONCE = 4096
@@ -213,16 +213,21 @@ class ComputedTable:
         table.load(state)
         return table
 
-    def ledger(self) -> Ledger:
+    @classmethod
+    def held(cls, shape: Shape, hashes: int, width: int, layers: int) -> Held:
         """Everything of a step, also between two steps: activations and their gradients are as many every time."""
-        width, numbers = len(self.weights["layer.0"]), self.parameters()
-        arrays = SAVED_PER_LAYER * self.layers + 2
-        return {
+        numbers = network_size(hashes, width, layers, shape.dim)
+        ledger = {
             "weights": 4 * numbers,
             "moments": 8 * numbers,
-            "activations": 4 * arrays * self.shape.n_rows * width,
-            "encoding": 4 * min(ROWS_AT_ONCE, self.shape.n_rows) * len(self.hashes.factors),
+            "activations": 4 * (SAVED_PER_LAYER * layers + 2) * shape.n_rows * width,
+            "encoding": 4 * min(ROWS_AT_ONCE, shape.n_rows) * hashes,
         }
+        return Held("computed", shape.dim, ledger)
+
+    def ledger(self) -> Ledger:
+        width = len(self.weights["layer.0"])
+        return self.held(self.shape, len(self.hashes.factors), width, self.layers).ledger
 
     def counted_numbers(self) -> int:
         """Weights and their gradients; activations are left out, as they are for tables."""

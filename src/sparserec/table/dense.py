@@ -11,7 +11,7 @@ from numba import prange
 from sparserec.compiled import compiled
 from sparserec.device import EncodedTable, encode_table, fake_quantise, quantised_bytes
 from sparserec.table.adam import BlockDropout, Cohorts, dropped, update_dense
-from sparserec.table.base import BlockWise, EntryDropout, InitialValues, Ledger, Shape, State, Update
+from sparserec.table.base import BlockWise, EntryDropout, Held, InitialValues, Ledger, Shape, State, Update
 
 
 class DenseTable(BlockWise):
@@ -82,9 +82,13 @@ class DenseTable(BlockWise):
         table.load(state)
         return table
 
+    @classmethod
+    def held(cls, shape: Shape) -> Held:
+        size = 4 * (shape.rows.stop - shape.rows.start) * shape.columns
+        return Held("dense", shape.dim, {"values": size, "moments": 2 * size})
+
     def ledger(self) -> Ledger:
-        size = sum(block.nbytes for block in self.values)
-        return {"values": size, "moments": 2 * size}
+        return self.held(self.shape).ledger
 
     def counted_numbers(self) -> int:
         """Table and gradient."""

@@ -12,7 +12,7 @@ from numba import prange
 
 from sparserec.compiled import compiled
 from sparserec.table.adam import BlockDropout, own_gradient
-from sparserec.table.base import BlockWise, EntryDropout, InitialValues, Ledger, Shape, State, Update
+from sparserec.table.base import BlockWise, EntryDropout, Held, InitialValues, Ledger, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.sparse import SeenAsSparse, SparseTable
 
@@ -88,9 +88,13 @@ class MaskedTable(SeenAsSparse, BlockWise):
         table.load(state)
         return table
 
+    @classmethod
+    def held(cls, shape: Shape) -> Held:
+        dense = DenseTable.held(shape).ledger
+        return Held("masked", shape.dim, dense | {"gradient": dense["values"], "mask": dense["values"] // 4})
+
     def ledger(self) -> Ledger:
-        gradient, mask = sum(g.nbytes for g in self.gradient), sum(a.nbytes for a in self.active)
-        return {**self.dense.ledger(), "gradient": gradient, "mask": mask}
+        return self.held(self.shape).ledger
 
     def counted_numbers(self) -> int:
         """The active entries and a gradient of every entry: (d + 1) s N."""

@@ -28,6 +28,7 @@ from sparserec.table.base import (
     BlockWise,
     Candidates,
     EntryDropout,
+    Held,
     InitialValues,
     Ledger,
     Shape,
@@ -266,17 +267,18 @@ class SparseTable(BlockWise):
         table.load(state)
         return table
 
+    @classmethod
+    def held(cls, shape: Shape, entries: int, candidates: int = 0, watched: int = 0) -> Held:
+        """With so many candidate rows, and inactive entries whose gradient is looked at."""
+        parts = {"positions": 4, "values": 4, "moments": 8, "ages": 1}
+        ledger = {role: size * entries for role, size in parts.items()}
+        summed = 4 * candidates * (1 + shape.columns) + 8 * watched
+        return Held("sparse", shape.dim, ledger | {"accumulated": summed})
+
     def ledger(self) -> Ledger:
-        held = self.candidates
-        rows = 0 if held is None else held.rows.nbytes + held.accumulated.nbytes
-        return {
-            "positions": self.positions.nbytes,
-            "values": self.values.nbytes,
-            "moments": self.first.nbytes + self.second.nbytes,
-            "ages": self.ages.nbytes,
-            "accumulated": rows + 8 * self.most_watched,
-            **({} if self.gradient is None else {"kept gradient": self.gradient.nbytes}),
-        }
+        rows = 0 if self.candidates is None else len(self.candidates.held_rows)
+        ledger = self.held(self.shape, len(self.values), rows, self.most_watched).ledger
+        return ledger if self.gradient is None else ledger | {"kept gradient": self.gradient.nbytes}
 
     def counted_numbers(self) -> int:
         """Active entries, gradients of active or sampled entries (sampled rows count whole), and their sum where there

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from sparserec.compiled import compiled
 from sparserec.table.adam import BlockDropout, Cohorts, adam_entry, dropped, own_gradient
-from sparserec.table.base import BlockWise, EntryDropout, InitialValues, Ledger, Shape, State, Update
+from sparserec.table.base import BlockWise, EntryDropout, Held, InitialValues, Ledger, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.sparse import SeenAsSparse, SparseTable
 
@@ -145,9 +145,13 @@ class ThresholdedTable(SeenAsSparse, BlockWise):
         table.load(state)
         return table
 
+    @classmethod
+    def held(cls, shape: Shape) -> Held:
+        size = DenseTable.held(shape).ledger["values"]
+        return Held("thresholded", shape.dim, {"values": size, "thresholds": size, "moments": 4 * size})
+
     def ledger(self) -> Ledger:
-        size = sum(block.nbytes for block in self.values)
-        return {"values": size, "thresholds": size, "moments": 4 * size}
+        return self.held(self.shape).ledger
 
     def counted_numbers(self) -> int:
         """Table, gradient and thresholds: 3 s N."""

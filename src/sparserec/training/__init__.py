@@ -29,6 +29,14 @@ if TYPE_CHECKING:
         said_values,
     )
     from sparserec.training.loop import CHECKPOINT, Loop, correlation, ranks, support_stats
-    from sparserec.training.prepare import Everything, FirstTraining, Order, Prepared, Start, prepare_run
+    from sparserec.training.prepare import (
+        Everything,
+        FirstTraining,
+        Order,
+        Prepared,
+        Start,
+        context_of,
+        prepare_run,
+    )
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

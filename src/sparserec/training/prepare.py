@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -156,20 +155,7 @@ def prepare_run(
         graph = recommender.graph(split.train)
         recipe = config.recipe
         sampler = recommender.sampler(split.train, recipe.batch_size, recipe.batches, config.seed)
-    context = Context(
-        train=split.train,
-        dim=config.dim,
-        density=config.density,
-        epochs=config.recipe.length(sampler.steps_per_epoch),
-        steps_per_epoch=sampler.steps_per_epoch,
-        seed=config.seed,
-        initial=_initial(recommender, split, config.seed),
-        factors=factors,
-        explorations=config.recipe.explorations,
-        explore_every=config.recipe.explore_every,
-        user_rows=recommender.user_rows,
-        processes=processes,
-    )
+    context = context_of(config, recommender, split.train, sampler.steps_per_epoch, factors, processes)
     context.shape()  # more processes than parts are refused here, before anything is written
     return Prepared(config, source.report, split, graph, recommender, method, context, sampler, tried)
 
@@ -204,8 +190,29 @@ def number_nodes(
     return split.relabel(users, items), stored
 
 
-def _initial(recommender: Recommender, split: Split, seed: int) -> Callable:
-    return lambda dim: recommender.initial(seed, split.n_users, split.n_items, dim)
+def context_of(
+    config: RunConfig,
+    base: Recommender,
+    train: Interactions,
+    steps_per_epoch: int,
+    factors: StoredFactors | None = None,
+    processes: Processes = ALONE,
+) -> Context:
+    """What a method may know about a run of this configuration."""
+    return Context(
+        train=train,
+        dim=config.dim,
+        density=config.density,
+        epochs=config.recipe.length(steps_per_epoch),
+        steps_per_epoch=steps_per_epoch,
+        seed=config.seed,
+        initial=lambda dim: base.initial(config.seed, train.n_users, train.n_items, dim),
+        factors=factors,
+        explorations=config.recipe.explorations,
+        explore_every=config.recipe.explore_every,
+        user_rows=base.user_rows,
+        processes=processes,
+    )
 
 
 def _check_processes(
