@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from reproduction.entries import Entry
+from reproduction.entries import Entry, paired_test
 from reproduction.grid import Grid, read_grid
 from reproduction.jobs import Job
 from reproduction.paper_table import MODELS, Entries, Setting
-from reproduction.recorded import Found
 from reproduction.sections import shown
-from sparserec.evaluation import UserValues, paired_by_id
 from sparserec.runs import METRIC
 
 NOT_YET = "not trained yet"
@@ -51,27 +49,9 @@ def lead_of(first: Entry, second: Entry) -> Lead | None:
         return None
     mine, theirs = (float(np.mean(side)) for side in zip(*known))
     ahead = sum(one > other for one, other in known)
-    margin = _margin([one for one, _ in pairs], [other for _, other in pairs])
+    test = paired_test([one for one, _ in pairs], [other for _, other in pairs])
+    margin = None if test is None else (test.high - test.low) / 2
     return Lead(mine - theirs, (mine - theirs) / theirs, margin, ahead, len(known))
-
-
-def _margin(first: Sequence[Found], second: Sequence[Found]) -> float | None:
-    """Half the interval over users, of whom each has the mean of all seeds."""
-    if len({found.row["split"]["hash"] for found in (*first, *second)}) > 1:
-        return None
-    mine, theirs = _mean_users(first), _mean_users(second)
-    if mine is None or theirs is None:
-        return None
-    test = paired_by_id(mine, theirs)
-    return (test.high - test.low) / 2
-
-
-def _mean_users(several: Iterable[Found]) -> UserValues | None:
-    users = [found.users for found in several]
-    ordered = [one.in_order() for one in users if one is not None]
-    if len(ordered) < len(users) or not all(np.array_equal(one.ids, ordered[0].ids) for one in ordered):
-        return None
-    return UserValues(ordered[0].ids, np.mean([one.values for one in ordered], axis=0))
 
 
 def answers(jobs: Sequence[Job]) -> list[str]:

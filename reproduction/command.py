@@ -83,7 +83,8 @@ def reproduce(
 
 
 def _print(jobs: list[Job], files: list[Path]) -> None:
-    from reproduction.reproduce import counts, seconds_left
+    from collections import Counter
+
     from sparserec.cli.printing import print_table
     from sparserec.units import show_seconds
 
@@ -98,12 +99,12 @@ def _print(jobs: list[Job], files: list[Path]) -> None:
         }
         for job in jobs
     ]
-    notes = [
-        f"{len(jobs)} trainings: " + ", ".join(f"{count} {state}" for state, count in counts(jobs).items())
-    ]
-    if any(job.seconds for job in jobs):
+    states = Counter(job.state for job in jobs)
+    notes = [f"{len(jobs)} trainings: " + ", ".join(f"{count} {state}" for state, count in states.items())]
+    left = sum(job.seconds or 0.0 for job in jobs if job.state != "done")
+    if left:
         notes.append(
-            f"left on this machine: about {show_seconds(seconds_left(jobs))}, right within a factor of two or three"
+            f"left on this machine: about {show_seconds(left)}, right within a factor of two or three"
         )
     notes += [f"report: {file}" for file in files]
     print_table(rows, left=("training", "for", "state", "recorded as, or why not"), notes=notes)

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 from reproduction.cells import Cell
-from reproduction.grid import Grid
+from reproduction.grid import Grid, read_stored
 from reproduction.jobs import Job
-from reproduction.published import Published, published_of
 from reproduction.recorded import FEWEST_EXPLORATIONS, Found
-from sparserec.evaluation import Spread, seed_spread
+from sparserec.evaluation import Comparison, Spread, UserValues, paired_by_id, seed_spread
 from sparserec.runs import PRECISION
+
+
+class Published(NamedTuple):
+    """What a paper says of one cell."""
+
+    recall: float
+    ndcg: float
+
+    def of(self, metric: str) -> float:
+        return self.recall if metric == "recall@20" else self.ndcg
 
 
 @dataclass(frozen=True)
@@ -95,3 +107,36 @@ def _entry(pairs: list[tuple[Cell, Job]], group: str | None) -> Entry:
         states=dict(Counter(job.state for _, job in pairs)),
         problem=problems[0] if problems else None,
     )
+
+
+def source_of(group: str) -> str:
+    """Where the numbers of a group are from."""
+    return str(read_stored("published")[group]["source"])
+
+
+def published_of(group: str | None, cell: Cell) -> Published | None:
+    """The published pair of a cell's data set, base, density and variant, None where nothing is published."""
+    if group is None:
+        return None
+    by_density = read_stored("published")[group].get(cell.data, {}).get(cell.base, {})
+    for density in (f"{cell.density}", "any"):
+        if cell.variant in by_density.get(density, {}):
+            return Published(*by_density[density][cell.variant])
+    return None
+
+
+def paired_test(first: Sequence[Found], second: Sequence[Found]) -> Comparison | None:
+    """First minus second user by user, of whom each has the mean of all seeds; None where users are not recorded, or
+    splits differ."""
+    if len({found.row["split"]["hash"] for found in (*first, *second)}) > 1:
+        return None
+    mine, theirs = _mean_users(first), _mean_users(second)
+    return None if mine is None or theirs is None else paired_by_id(mine, theirs)
+
+
+def _mean_users(several: Iterable[Found]) -> UserValues | None:
+    users = [found.users for found in several]
+    ordered = [one.in_order() for one in users if one is not None]
+    if len(ordered) < len(users) or not all(np.array_equal(one.ids, ordered[0].ids) for one in ordered):
+        return None
+    return UserValues(ordered[0].ids, np.mean([one.values for one in ordered], axis=0))

@@ -10,15 +10,7 @@ from typing import Literal
 
 from reproduction.cells import Cell, Overrides, unfold_grid
 from reproduction.grid import read_grid, variant_of
-from reproduction.rates import (
-    FINISH,
-    RATES,
-    SHORT_EPOCHS,
-    Rates,
-    search_config,
-    search_name,
-    search_runs,
-)
+from reproduction.rates import FINISH, RATES, SHORT_EPOCHS, Rates, search_config, search_name, search_runs
 from reproduction.recorded import Found, identity, name_of, read_recorded
 from sparserec.experiments import QueuedRun, QueueFile, is_locked
 from sparserec.methods import make_method

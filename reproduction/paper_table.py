@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from reproduction.entries import Entry, gather
 from reproduction.grid import Grid, variant_of
 from reproduction.jobs import Job
-from reproduction.layout import Line, Pair, Table, marks
+from reproduction.rendering import Line, Pair, Table, marks
 from reproduction.sections import settings_in
 from sparserec.runs import METRIC
 
@@ -135,7 +135,7 @@ def _column(found: Mapping[str, Entry], names: Iterable[str], metric: str) -> di
         if spread is not None:
             ours[name] = spread.mean
         if entry is not None and entry.published is not None:
-            published[name] = entry.published.recall if metric == "recall@20" else entry.published.ndcg
+            published[name] = entry.published.of(metric)
     mark, published_mark = marks(ours), marks(published)
     return {
         name: Pair(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
-from reproduction.agreement import paired_test, rank_agreement
+import numpy as np
+from scipy import stats
+
 from reproduction.cells import Cell
-from reproduction.entries import Entry
+from reproduction.entries import Entry, paired_test
 from reproduction.grid import variant_of
-from reproduction.layout import Table
+from reproduction.rendering import Table
 from sparserec.evaluation import Comparison, holm
 from sparserec.runs import METRIC
 from sparserec.units import show_bytes
@@ -78,6 +81,27 @@ def both_scores(entries: Iterable[Entry]) -> tuple[dict[str, float], dict[str, f
     return ours, published
 
 
+@dataclass(frozen=True)
+class Agreement:
+    """Kendall's tau-b between two rankings: 1 the same order, -1 the reverse."""
+
+    tau: float
+    p: float
+    """Chance of a tau at least this far from 0 if the orders had nothing to do with each other."""
+    n: int
+
+
+def rank_agreement(ours: Mapping[str, float], published: Mapping[str, float]) -> Agreement | None:
+    """Over the methods that both have; None where fewer than two are left or all are equal."""
+    both = [name for name in ours if name in published]
+    if len(both) < 2:
+        return None
+    found = stats.kendalltau([ours[name] for name in both], [published[name] for name in both])
+    if np.isnan(found.statistic):
+        return None
+    return Agreement(float(found.statistic), float(found.pvalue), len(both))
+
+
 def _agreement_note(entries: list[Entry]) -> list[str]:
     ours, published = both_scores(entries)
     if not published:
@@ -100,7 +124,7 @@ def _tests(reference: Entry | None, entries: Iterable[Entry]) -> dict[Cell, tupl
     for entry in entries:
         if entry is reference or entry.first is None:
             continue
-        test = paired_test(entry.first, reference.first)
+        test = paired_test([entry.first], [reference.first])
         if test is not None:
             found[entry.cell] = test
     corrected = holm([test.p for test in found.values()])
@@ -133,18 +157,15 @@ def shown_spread(entry: Entry, metric: str) -> str:
     spread = entry.spread(metric)
     if spread is None:
         return NOTHING
-    return (
-        f"{spread.mean:.4f}"
-        if spread.std is None
-        else f"{spread.mean:.4f} ± {spread.std:.4f} ({spread.n} seeds)"
-    )
+    deviation = "" if spread.std is None else f" ± {spread.std:.4f} ({spread.n} seeds)"
+    return f"{spread.mean:.4f}{deviation}"
 
 
 def _ratio(entry: Entry, metric: str) -> str:
     spread, published = entry.spread(metric), entry.published
     if spread is None or published is None:
         return NOTHING
-    return f"{spread.mean / (published.recall if metric == 'recall@20' else published.ndcg):.3f}"
+    return f"{spread.mean / published.of(metric):.3f}"
 
 
 def _share(value: float | None) -> str:

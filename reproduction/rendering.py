@@ -1,14 +1,74 @@
-"""A report as Markdown and as one HTML file."""
+"""A report: sections with text, figures and tables of text, as Markdown and as one HTML file."""
 
 from __future__ import annotations
 
 import base64
 import html
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
+from pathlib import Path
+from typing import Literal
 
-from reproduction.layout import Line, Pair, Section, Table
+Mark = Literal["", "best", "second"]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A cell of one of the paper's tables: ours above the published number, each with its place in its column."""
+
+    ours: str
+    published: str
+    mark: Mark = ""
+    published_mark: Mark = ""
+    about: str = ""
+    """What else there is to say of ours, such as its seeds."""
+
+
+Line = Sequence["str | Pair"]
+
+
+@dataclass
+class Table:
+    """A table of text; its first column, or as many as `names` says, names the lines."""
+
+    title: str
+    columns: list[str]
+    lines: Sequence[Line]
+    notes: list[str] = field(default_factory=list)
+    groups: list[tuple[str, int]] = field(default_factory=list)
+    """A line above the columns: titles and how many columns each spans."""
+    names: int = 1
+
+
+@dataclass
+class Section:
+    """A part of the report under a heading of its own."""
+
+    name: str
+    title: str
+    text: list[str] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    figures: list[Path] = field(default_factory=list)
+
+    @property
+    def empty(self) -> bool:
+        return not (self.text or self.tables or self.figures)
+
+
+def marks(values: dict[str, float]) -> Callable[[str], Mark]:
+    """Which names have the best value and which the second best; a column of one has neither."""
+    places = sorted(set(values.values()), reverse=True)
+
+    def mark(name: str) -> Mark:
+        if name not in values or len(values) < 2:
+            return ""
+        place = places.index(values[name])
+        return "best" if place == 0 else "second" if place == 1 else ""
+
+    return mark
+
 
 MOST_LINES = 300
 """Of the Markdown: what does not fit is in the HTML."""

@@ -9,13 +9,11 @@ from pathlib import Path
 from reproduction.answers import answers
 from reproduction.grid import SMALL, Grid, read_grid
 from reproduction.jobs import Job
-from reproduction.layout import Section, Table
 from reproduction.paper_figures import draw_grid
 from reproduction.paper_table import ablation_table, comparison_table, own_table
-from reproduction.rendering import as_html, as_markdown
-from reproduction.sections import section_of, settings_without
+from reproduction.rendering import Section, Table, as_html, as_markdown
+from reproduction.sections import rates_section, section_of, settings_without
 from reproduction.small_table import small_sections
-from reproduction.tries import tries_section
 from sparserec.files import write_text
 from sparserec.runs import read_results
 from sparserec.units import show_seconds
@@ -47,22 +45,20 @@ def write_report(grids: Sequence[str], jobs: Sequence[Job], path: Path, searched
     """
     chosen = [read_grid(name) for name in grids]
     figures = [figure for grid in chosen for figure in draw_grid(grid, jobs, path.parent, path.stem)]
-    tried = tries_section(read_results(searched) if searched.exists() else ())
-    found = [*sections_of(chosen, jobs, figures), tried]
-    sections = [section for section in found if not section.empty]
-    markdown, page = path.with_suffix(".md"), path.with_suffix(".html")
-    write_text(markdown, as_markdown(TITLE, sections))
-    write_text(page, as_html(TITLE, [*sections, *_open_trainings(jobs)]))
-    return [markdown, page, *figures]
+    tried = rates_section(read_results(searched) if searched.exists() else ())
+    return [*_write(TITLE, [*sections_of(chosen, jobs, figures), tried], jobs, path), *figures]
 
 
 def write_small_report(jobs: Sequence[Job], full: Sequence[Job], path: Path) -> list[Path]:
     """The same of Table 1 in small, with what is trained of Table 1 itself to compare with."""
-    sections = small_sections(jobs, full)
-    sections.append(Section("state", "What is there", [*_state([read_grid(SMALL)], jobs), *HOW_TO_READ]))
-    sections.append(section_of(read_grid(SMALL), jobs))
+    grid = read_grid(SMALL)
+    state = Section("state", "What is there", [*_state([grid], jobs), *HOW_TO_READ])
+    sections = [*small_sections(jobs, full), state, section_of(grid, jobs)]
+    return _write("SparseRec, Table 1 in small", sections, jobs, path)
+
+
+def _write(title: str, sections: Sequence[Section], jobs: Sequence[Job], path: Path) -> list[Path]:
     there = [section for section in sections if not section.empty]
-    title = "SparseRec, Table 1 in small"
     markdown, page = path.with_suffix(".md"), path.with_suffix(".html")
     write_text(markdown, as_markdown(title, there))
     write_text(page, as_html(title, [*there, *_open_trainings(jobs)]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -86,13 +85,3 @@ def as_dicts(jobs: Sequence[Job]) -> list[dict[str, Any]]:
         }
         for job in jobs
     ]
-
-
-def counts(jobs: Sequence[Job]) -> dict[str, int]:
-    """Trainings by state."""
-    return dict(Counter(job.state for job in jobs))
-
-
-def seconds_left(jobs: Sequence[Job]) -> float:
-    """What is left of all jobs that were timed and can be trained."""
-    return sum(job.seconds or 0.0 for job in jobs if job.state != "done")

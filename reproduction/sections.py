@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from reproduction.entries import Entry, gather
+from reproduction.entries import Entry, gather, source_of
 from reproduction.grid import Grid
 from reproduction.jobs import Job
-from reproduction.layout import Section, Table
-from reproduction.published import source_of
 from reproduction.quality_table import NOTHING, not_there, quality_table, shown_spread
+from reproduction.rendering import Section, Table
 from sparserec.runs import METRIC
 from sparserec.units import show_bytes
 
@@ -122,12 +123,7 @@ def formula_share(entry: Entry) -> float:
 
 def _sizes(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
     names = ("pearson_users", "pearson_items", "spearman_users", "spearman_items")
-    columns = [
-        "growth",
-        *(name.capitalize().replace("_", ", ") for name in names),
-        "NDCG@20",
-        "explored",
-    ]
+    columns = ["growth", *(name.capitalize().replace("_", ", ") for name in names), "NDCG@20", "explored"]
 
     def line(entry: Entry) -> list[str]:
         assert entry.first is not None
@@ -198,3 +194,42 @@ def _validity_lines(entry: Entry) -> list[list[str]]:
             ]
         lines.append(line)
     return lines
+
+
+TRY = re.compile(
+    r"search-(?P<base>[a-z]+)-(?P<variant>\w+)-[0-9a-f]{6}@(?P<rate>[0-9.e-]+?)(?P<short>-short)?"
+)
+RATES_TRIED = (
+    "Validation NDCG@20 by first learning rate, Gowalla, density .125: short trainings of every rate, then whole ones "
+    "of the best. Batch, and how far the rate falls, are the same for all. Variants that are not here borrow a rate "
+    "(reproduction/grids/rates.toml says whose)."
+)
+
+
+def rates_section(rows: Iterable[dict[str, Any]]) -> Section:
+    """One line a search, from its recorded rows; empty where nothing was searched."""
+    short: dict[tuple[str, str], dict[float, float]] = {}
+    whole: dict[tuple[str, str], dict[float, float]] = {}
+    for row in rows:
+        found = TRY.fullmatch(row["name"])
+        score = row["epochs"][-1]["best_score"]
+        if found is not None and score is not None:
+            kind = short if found["short"] else whole
+            kind.setdefault((found["base"], found["variant"]), {})[float(found["rate"])] = score
+    lines = [
+        [
+            *search,
+            str(len(short.get(search, {}))),
+            _shown(short.get(search, {})),
+            _shown(whole.get(search, {})),
+        ]
+        for search in dict.fromkeys([*short, *whole])
+    ]
+    table = Table("", ["base", "method", "rates", "short", "whole"], lines)
+    return (
+        Section("tries", "Rates that were tried", [RATES_TRIED], [table]) if lines else Section("tries", "")
+    )
+
+
+def _shown(scores: dict[float, float]) -> str:
+    return ", ".join(f"{rate:g}: {score:.4f}" for rate, score in sorted(scores.items()))

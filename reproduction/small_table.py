@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reproduction.agreement import Agreement, rank_agreement
 from reproduction.entries import gather
 from reproduction.grid import SMALL, read_grid
 from reproduction.jobs import Job
-from reproduction.layout import Section, Table
 from reproduction.paper_table import BASES, MODELS, Entries
-from reproduction.quality_table import NOTHING, both_scores, shown_spread
+from reproduction.quality_table import NOTHING, Agreement, both_scores, rank_agreement, shown_spread
+from reproduction.rendering import Section, Table
 from sparserec.runs import METRIC
 
 

@@ -16,10 +16,9 @@ from reproduction.cells import Cell, Overrides
 from reproduction.entries import Entry
 from reproduction.grid import GRIDS, read_grid
 from reproduction.jobs import Job, Place, list_jobs
-from reproduction.layout import Pair, Section, Table, marks
 from reproduction.paper_table import comparison_table, own_table
 from reproduction.recorded import Found
-from reproduction.rendering import MOST_LINES, as_html, as_markdown
+from reproduction.rendering import MOST_LINES, Pair, Section, Table, as_html, as_markdown, marks
 from reproduction.report import sections_of
 from sparserec.runs import recorded_path
 from sparserec.training import RunConfig

@@ -13,14 +13,13 @@ import pytest
 from made_up_rows import row_of
 from typer.testing import CliRunner
 
-from reproduction.agreement import rank_agreement
 from reproduction.cells import Cell, Overrides
-from reproduction.entries import Entry
+from reproduction.entries import Entry, published_of
 from reproduction.grid import GRIDS, read_grid, read_stored, variant_of
 from reproduction.hours import Stopwatch, with_hours
 from reproduction.jobs import Place, list_jobs, to_train
 from reproduction.paper_table import MODELS
-from reproduction.published import published_of
+from reproduction.quality_table import rank_agreement
 from reproduction.rates import FINISH, RATES, Rates, search_config
 from reproduction.recorded import Found, identity, identity_of_row, read_recorded
 from reproduction.reproduce import Request

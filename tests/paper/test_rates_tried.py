@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reproduction.tries import tries_section
+from reproduction.sections import rates_section
 
 
 def row(name: str, score: float | None) -> dict:
@@ -19,9 +19,9 @@ def test_tries_hand_worked() -> None:
         row("search-mgdcf-pep-000000@0.03-short", None),  # failed
         row("lightgcn-sparserec-seed-0", 0.1),
     ]
-    table = tries_section(rows).tables[0]
+    table = rates_section(rows).tables[0]
     assert table.lines == [
         ["lightgcn", "small_dense_bytes", "2", "0.06: 0.0700, 0.24: 0.0800", "0.24: 0.0912"],
         ["mgdcf", "pep", "1", "1e-05: 0.0100", ""],
     ]
-    assert tries_section([row("other", 0.1)]).empty
+    assert rates_section([row("other", 0.1)]).empty
