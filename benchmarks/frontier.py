@@ -6,8 +6,8 @@ be shipped.
 All runs must be of one split. What each gives follows from what it is: a sparse run its rows in few bits, with their
 values learnt and not, a dense run plain, optimised and learnt product codes (and ONNX int8), XSimGCL its vectors cut to
 rows, learnt and not, a folder that `sparserec classics` made for rp3beta plain neighbour lists, one for together
-co-occurrence lists that were allocated and learnt, of all pairs and of those that three people have. Sizes are whole
-files without ids, titles and golden queries, fold-in weights counted, in MB of 10^6 bytes.
+co-occurrence lists of pairs that three people have, allocated and learned. Sizes are whole files without ids, titles
+and golden queries, fold-in weights counted, in MB of 10^6 bytes. `learnt lists`: of all pairs, format 1.1.
 
 Which files of a curve are worth their bytes is decided on validation; the test set is opened for those alone, once: a
 file that has a row already keeps it. At each of SIZES our file that is best on validation is compared with the best of
@@ -35,11 +35,11 @@ SCORE = "ndcg@20"
 SIZES = (0.7e6, 1.0e6, 1.4e6, 2.6e6)
 CODE_BYTES = (4, 8, 14, 16, 20, 30, 32, 60, 64)
 """Of an item; some divide the columns, which codes on plain columns need, some come near one of SIZES."""
-LISTS = (4, 8, 12, 16, 24, 32, 50, 100, 200)
+LISTS = {"rp3beta": (4, 8, 12, 16, 24, 32, 50, 100, 200), "together": (3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)}
 BITS = (2, 3, 4, 6)
 LIST_BITS = (3, 4)
-LIST_PEOPLE = (1, 3)
-"""People who must have both items of an entry: any, and what `export` asks for."""
+LIST_PEOPLE = 3
+"""Who must have both items of an entry of a co-occurrence list, as in files."""
 CUTS = (8, 16, 24, 32, 64, 128)
 LEARNT_ROWS = ((3, 12), (4, 12), (4, 16), (4, 20), (4, 32))
 """Bits and entries of rows whose values are learnt."""
@@ -54,6 +54,7 @@ READERS = (
     "ONNX Runtime 66 MB of native code"
 )
 OURS = (
+    "learned co-occurrence lists",
     "learnt lists",
     "learnt rows",
     "learnt rows of xsimgcl",
@@ -68,7 +69,8 @@ ROWS = {
 }
 """Curves of sparse tables on base history, by method."""
 STYLES = {
-    "learnt lists": ("#b5532a", "o"), "learnt rows": ("#e0457b", "o"), "learnt codes": ("#1f4e8c", "o"),
+    "learned co-occurrence lists": ("#b5532a", "o"), "learnt lists": ("#b5532a", "x"),
+    "learnt rows": ("#e0457b", "o"), "learnt codes": ("#1f4e8c", "o"),
     "sparse rows, explored": ("#c2185b", "o"), "sparse rows, fixed": ("#c2185b", "x"),
     "sparse rows, pruned": ("#c2185b", "+"), "sparse rows, taper": ("#8e2ad1", "o"),
     "sparse LightGCN": ("#d9a441", "o"),
@@ -293,22 +295,23 @@ def list_files(folder: Path) -> Iterator[File]:
     split = load_split(folder / "data.safetensors")
     record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
     name, chosen = record["config"]["base"], record["base_settings"]
-    curve = "learnt lists" if name == "together" else f"neighbours ({name})"
+    together = name == "together"
+    curve = "learned co-occurrence lists" if together else f"neighbours ({name})"
     history, everything = histories(split.train), np.arange(split.n_items)
 
     @cache
-    def lists_of(length: int, people: int) -> Any:
+    def lists_of(length: int) -> Any:
         settings = CLASSICS[name](**{**chosen, "neighbours": length})
         if isinstance(settings, Cooccurrence):
-            return settings.cut(whole(people), split.train).lists
+            return settings.with_value("least_users", LIST_PEOPLE).cut(whole(), split.train).lists
         return settings.fit(split.train).lists
 
     @cache
-    def whole(people: int) -> Any:
-        return Cooccurrence(**{**chosen, "least_users": people}).whole(split.train)
+    def whole() -> Any:
+        return Cooccurrence(**{**chosen, "least_users": LIST_PEOPLE}).whole(split.train)
 
-    def make(length: int, bits: int, people: int) -> tuple[int, Measure]:
-        lists = lists_of(length, people)
+    def make(length: int, bits: int) -> tuple[int, Measure]:
+        lists = lists_of(length)
         made = EncodedLists(
             encode_rows(SparseRows(lists.data, lists.indices, lists.indptr, split.n_items), bits)
         )
@@ -318,11 +321,10 @@ def list_files(folder: Path) -> Iterator[File]:
         )  # fmt: skip
         return bare_bytes(parts), by_lists(split, history, made.matrix(everything, split.n_items))
 
-    for length in LISTS:
+    for length in LISTS[name]:
         for bits in LIST_BITS:
-            for people in LIST_PEOPLE if name == "together" else (1,):
-                label = f"{length} neighbours, {bits} bits" + (f", {people} people" if people > 1 else "")
-                yield File(curve, label, split, partial(make, length, bits, people))
+            label = f"{length} neighbours, {bits} bits" + (f", {LIST_PEOPLE} people" if together else "")
+            yield File(curve, label, split, partial(make, length, bits))
 
 
 def worth_their_bytes(rows: list[Row]) -> list[Row]:

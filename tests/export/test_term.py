@@ -47,10 +47,10 @@ def tables(run: Trained, vectors: Vectors, encoding: Encoding) -> EncodedVectors
 def test_the_term_of_a_file_is_what_was_measured(fashion: Trained, tmp_path: Path) -> None:
     """The reader's answers are those that the metrics in its card were made of; without the option nothing changes."""
     path = tmp_path / "model.srec"
-    plain = export_run(fashion, path, ExportOptions(encoding=GAPS))
+    plain = export_run(fashion, path, ExportOptions(encoding=GAPS, min_users=0))
     before = path.read_bytes()
     assert device.loads(before).terms is None and plain.term == 0.0
-    found = export_run(fashion, path, ExportOptions(encoding=GAPS, term=True))
+    found = export_run(fashion, path, ExportOptions(encoding=GAPS, term=True, min_users=0))
     model = device.load(path)
     assert found.term > 0 and model.terms is not None
     assert found.quality["file"]["folded"]["ndcg@20"] > 1.1 * plain.quality["file"]["folded"]["ndcg@20"]
@@ -68,9 +68,8 @@ def test_a_budget_has_room_for_it_or_goes_without(
     monkeypatch.setattr(choose, "possible_encodings", lambda *_: [Encoding(2, 8, "shared", "gaps")])
 
     def export(budget: int) -> float:
-        return export_run(
-            fashion, tmp_path / "model.srec", ExportOptions(budget=budget, learn=False, term=True)
-        ).term
+        options = ExportOptions(budget=budget, learn=False, term=True, min_users=0)
+        return export_run(fashion, tmp_path / "model.srec", options).term
 
     with pytest.raises(choose.NothingFitsError) as refused:
         export(100)

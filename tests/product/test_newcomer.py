@@ -21,7 +21,7 @@ import sparserec
 file = sparserec.load("places.srec")
 found = file.recommend(history=["p0100", "p0200"], k=5)
 print(found)
-print(file.recommend(history=[["p0100"], ["p0200"]], tags="coffee", k=2).to_frame())
+print(file.recommend(history=[["p0100"], ["p0100", "p0200"]], tags="coffee", k=2).to_frame())
 print(file.explain(history=["p0100"], item=found.ids[0]))
 """
 

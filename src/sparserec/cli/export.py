@@ -44,12 +44,7 @@ def export(
             help="Learn the codes with base history's loss: gaps and codes; tried with --budget.",
         ),
     ] = None,
-    min_users: Annotated[
-        Optional[int],
-        typer.Option(
-            min=0, help="Leave out items that fewer users chose; default 1, 3 but for base history."
-        ),
-    ] = None,
+    min_users: Annotated[int, typer.Option(min=0, help="Leave out items that fewer users chose.")] = 3,
     list_users: Annotated[
         int,
         typer.Option(min=1, help="People who must have both items for one to stand in the other's list."),

@@ -15,7 +15,6 @@ from sparserec.device import Model, ModelParts, model_bytes, write_model
 from sparserec.encodings import DEFAULT, Encoding
 from sparserec.errors import RunError, SettingError
 from sparserec.export.choose import (
-    LIST_USERS,
     Measure,
     TimeLimit,
     choose_good,
@@ -124,10 +123,8 @@ def export_run(
 
 def _kept_ids(run: Trained, options: ExportOptions) -> np.ndarray:
     """Of the items of the file."""
-    least = options.min_users
-    if least is None:
-        least = LIST_USERS if run.recommender.user_rows else 1
-    return run.split.train.item_ids.external(kept_items(run, 0 if options.mode == "full" else least))
+    least = 0 if options.mode == "full" else options.min_users
+    return run.split.train.item_ids.external(kept_items(run, least))
 
 
 def _model_bytes(model: Model) -> int:

@@ -29,10 +29,9 @@ class ExportOptions:
     """Of the layer-0 table in mode full; None chooses as above."""
     learn: bool = True
     """Whether codes may be learnt for a budget, with base history's loss."""
-    min_users: int | None = None
-    """Items with fewer users are left out of the file. None: 1 with base history; 3 with bases whose users have rows,
-    because the vector of an item that one person has is made of what else that person has.
-    """
+    min_users: int = LIST_USERS
+    """Items with fewer users are left out of the file: the vector of an item that one person has tells what else that
+    person has, to who adds popularity to its scores (tests/export/test_private.py)."""
     list_users: int = LIST_USERS
     """Of files that hold lists of items: an entry of a co-occurrence list stands only where so many people have both
     items, and items with fewer users are in no list of any kind.
@@ -75,7 +74,7 @@ def check_options(run: Trained, path: Path, options: ExportOptions) -> None:
                 f"encoding {options.encoding.label}: codes are learnt for users who are a sum over their items, and "
                 f"this run's {run.config.base} has self-loops"
             )
-    if options.min_users is not None and options.min_users < 0:
+    if options.min_users < 0:
         raise SettingError(f"`min_users` {options.min_users}: must not be negative")
     if options.list_users < 1:
         raise SettingError(f"`list_users` {options.list_users}: must be at least 1")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sparserec.encodings import Encoding, find_encoding
-from sparserec.export.choose import NothingFitsError
+from sparserec.export.choose import LIST_USERS, NothingFitsError
 from sparserec.export.file import ExportReport, export_run
 from sparserec.export.options import ExportOptions
 from sparserec.runs import RunFolder, open_final, open_run
@@ -23,11 +23,13 @@ def ship_run(folder: Path, budget: int | None = None, quiet: bool = True) -> Exp
     """Write the run's device file with the choice that `export --budget` makes; its record says which and why.
 
     Without a budget it is DEFAULT_SIZE, trying ends when it has taken as long as the training, and where nothing is so
-    small it is the smallest good file. None, and no file, where there is no validation part to choose by, and where
-    nobody gave a budget and measuring a file would open the test part (users held out whole).
+    small it is the smallest good file. None, and no file, where there is no validation part to choose by or no item
+    that enough people have, and where nobody gave a budget and measuring a file would open the test part (users held
+    out whole).
     """
     run, final = open_run(folder), open_final(folder)
-    if len(run.split.valid) == 0 or (budget is None and run.split.given is not None):
+    all_rare = run.split.train.item_counts().max(initial=0) < LIST_USERS
+    if len(run.split.valid) == 0 or all_rare or (budget is None and run.split.given is not None):
         return None
     seconds = run.record.seconds.total if budget is None else None
     options = ExportOptions(budget=budget or DEFAULT_SIZE, seconds=seconds)
