@@ -14,7 +14,7 @@ from sparserec.encodings import encoded_quality
 from sparserec.errors import SettingError
 from sparserec.evaluation import top_items
 from sparserec.export import ExportOptions, export_run
-from sparserec.recommenders import RECOMMENDERS, graph_of
+from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs.measure import Trained
 
 
@@ -23,7 +23,7 @@ def assert_full_equals_evaluator(run: Trained, path: Path, bits: int) -> None:
     export_run(run, path, full_options(bits=bits))
     model = device.load(path)
     known = run.split.everything()
-    vectors = run.recommender.vectors(graph_of(run.recommender, known), run.table.quantised(bits))
+    vectors = run.recommender.vectors(run.recommender.graph(known), run.table.quantised(bits))
     users = np.arange(run.split.n_users, dtype=np.int32)
     seen = [(known.offsets(), known.items)]
     items = torch.from_numpy(np.ascontiguousarray(vectors.items))

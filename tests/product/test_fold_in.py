@@ -5,7 +5,7 @@ import pytest
 
 from sparserec.data import Interactions
 from sparserec.graph import build_adjacency
-from sparserec.recommenders import RECOMMENDERS, graph_of, make_recommender
+from sparserec.recommenders import RECOMMENDERS, make_recommender
 from sparserec.table import DenseTable, Shape
 
 N_USERS, N_ITEMS, DIM = 6, 7, 5
@@ -91,7 +91,7 @@ def test_terms_add_up_and_each_is_one_item(train: Interactions, name: str, setti
 def test_where_users_have_no_rows_a_trained_user_is_a_history_like_any_other(train: Interactions) -> None:
     recommender = make_recommender("history", {"item_exponent": 0.3})
     rows = np.random.default_rng(4).normal(size=(N_ITEMS, DIM)).astype(np.float32)
-    graph = graph_of(recommender, train)
+    graph = recommender.graph(train)
     vectors = recommender.vectors(graph, DenseTable(Shape(0, N_ITEMS, DIM, DIM), [rows]))
     folding = vectors.folding
     unit = rows / np.linalg.norm(rows, axis=1, keepdims=True)

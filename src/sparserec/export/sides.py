@@ -15,7 +15,7 @@ from sparserec.export.learn import TRIAL, choose_lesson, learn_encoding, lesson_
 from sparserec.export.options import ExportOptions
 from sparserec.export.term import choose_term, with_term
 from sparserec.progress import say
-from sparserec.recommenders import Vectors, graph_of
+from sparserec.recommenders import Vectors
 from sparserec.runs import Trained
 
 
@@ -45,7 +45,7 @@ class Side:
     @cached_property
     def full_lengths(self) -> np.ndarray:
         """Of vectors of items where the graph is all that is known, as in mode full."""
-        graph = graph_of(self.run.recommender, self.run.split.everything())
+        graph = self.run.recommender.graph(self.run.split.everything())
         return np.linalg.norm(self.run.recommender.vectors(graph, self.run.table).items, axis=1)
 
     @cached_property

@@ -49,19 +49,7 @@ METHOD_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
 }
 
 
-def with_preset(method: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings with those of the preset they name underneath."""
-    given = dict(settings)
-    name = given.pop("preset", None)
-    if name is None:
-        return given
-    known = METHOD_PRESETS.get(method, {})
-    if name not in known:
-        raise SettingError(f"unknown preset {name!r} of {method}; known: {', '.join(known) or 'none'}")
-    return known[name] | given
-
-
-METHODS: dict[str, type[MethodDefaults]] = {
+METHODS: dict[str, type[Method]] = {
     kind.name: kind
     for kind in (
         SparseRec, Dense, SmallDense, Static, Taper, DSL, RigL, SET, GSE, Magnitude, Lottery, PEP, CERP, DHE, BET,
@@ -76,14 +64,17 @@ def make_method(name: str, settings: dict[str, Any] | None = None) -> Method:
     A name is one of METHODS, of an installed package, or `package.module:Class`.
     """
     kind: Any = find_kind(name, METHODS, "methods")
-    instance: Method = kind(
-        kind.settings_kind.parse(with_preset(name, settings or {}), f"settings of {name}")
-    )
+    given, presets = dict(settings or {}), METHOD_PRESETS.get(name, {})
+    preset = given.pop("preset", None)
+    if preset is not None and preset not in presets:
+        raise SettingError(f"unknown preset {preset!r} of {name}; known: {', '.join(presets) or 'none'}")
+    settings = presets.get(preset, {}) | given
+    instance: Method = kind(kind.settings_kind.parse(settings, f"settings of {name}"))
     missing = missing_members(instance, Method)
-    if missing:
+    if missing or getattr(kind, "start", None) is Method.start:
         raise SettingError(
-            f"method {name}: {kind.__name__} has no {', '.join(missing)}; let it inherit from MethodDefaults "
-            "of sparserec.methods, which has what most methods share"
+            f"method {name}: {kind.__name__} has no {', '.join(missing or ['start'])}; let it inherit from "
+            "MethodDefaults of sparserec.methods, which has what most methods share"
         )
     return instance
 

@@ -177,56 +177,8 @@ class StepInfo:
         return self.phase.last_step(self.steps_per_epoch)
 
 
-class Method(Protocol):
-    """One way to spend a parameter budget."""
-
-    name: str
-    settings: Settings
-    wants_factors: int
-    """NMF iterations it wants done beforehand; 0 for none."""
-    begins_dense: bool
-    """Whether its first phase is the very training that method `dense` is; a finished run of that may take its place.
-    """
-    sparse_state: bool
-    """Whether nothing of the size of the full table lives during its steps (the growth test holds it to that)."""
-    item_starts: tuple[dict[str, Any], ...]
-    """Settings it starts with on a base whose users have no rows, where `init` is left open; best first."""
-    shardable: bool
-    """Whether several processes may hold its table, some column blocks each, and give the model that one gives."""
-    shardable_by_rows: bool
-    """The same with some rows each, as a table of items alone is shared."""
-
-    def phases(self, context: Context) -> list[Phase]:
-        """All trainings as far as they are known before any, each with what its table holds.
-
-        For a plan: of the data only the number of users and items is known here.
-        """
-
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        """The next training, or None when the method is finished."""
-
-    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        """The table that the phase trains; a pure function of its arguments and `state`, for a resumed run calls it
-        again.
-
-        `previous` is the finished table of the phase it starts from, None in the first phase.
-        """
-
-    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
-        """Called after every update; may change the table. True ends the phase."""
-
-    def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
-        """Called with the table that a phase leaves; what a search learns from a probe goes into `state`."""
-
-    def state(self) -> dict[str, np.ndarray]:
-        """Arrays of the method itself that a resumed run needs (most methods: none)."""
-
-    def load(self, state: dict[str, np.ndarray]) -> None:
-        """Take back what `state` gave."""
-
-
-class MethodDefaults:
-    """One validated training of the recipe's length; nothing happens after a step, nothing of its own to store."""
+class Method:
+    """One way to spend a parameter budget; by itself one validated training of the recipe's length."""
 
     name: str
     settings: Any
@@ -239,19 +191,29 @@ class MethodDefaults:
     trainings: float = 1
     """Length of all phases in plain trainings, at most, with default settings."""
     sparse_state = False
+    """Whether nothing of the size of the full table lives during its steps (the growth test holds it to that)."""
+    wants_factors = 0
+    """NMF iterations it wants done beforehand; 0 for none."""
+    begins_dense = False
+    """Whether its first phase is the very training that method `dense` is; a finished run of that may take its place.
+    """
     item_starts: tuple[dict[str, Any], ...] = ()
     """Settings it starts with on a base whose users have no rows, where `init` is left open: the best first, and last
     what needs the least. None: its defaults.
     """
-    wants_factors = 0
-    begins_dense = False
     shardable = False
+    """Whether several processes may hold its table, some column blocks each, and give the model that one gives."""
     shardable_by_rows = False
+    """The same with some rows each, as a table of items alone is shared."""
 
     def __init__(self, settings: Any) -> None:
         self.settings = settings
 
     def phases(self, context: Context) -> list[Phase]:
+        """All trainings as far as they are known before any, each with what its table holds.
+
+        For a plan: of the data only the number of users and items is known here.
+        """
         return [Phase("train", context.epochs, holds=self.holds(context))]
 
     def holds(self, context: Context) -> Held:
@@ -259,20 +221,31 @@ class MethodDefaults:
         return context.sparse() if self.memory == "sparse" else context.dense()
 
     def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
+        """The next training, or None when the method is finished."""
         phases = self.phases(context)
         return phases[len(done)] if len(done) < len(phases) else None
 
+    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
+        """The table that the phase trains; a pure function of its arguments and `state`, for a resumed run calls it
+        again.
+
+        `previous` is the finished table of the phase it starts from, None in the first phase.
+        """
+        raise NotImplementedError
+
     def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
+        """Called after every update; may change the table. True ends the phase."""
         return False
 
     def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
-        pass
+        """Called with the table that a phase leaves; what a search learns from a probe goes into `state`."""
 
     def state(self) -> dict[str, np.ndarray]:
+        """Arrays of the method itself that a resumed run needs (most methods: none)."""
         return {}
 
     def load(self, state: dict[str, np.ndarray]) -> None:
-        pass
+        """Take back what `state` gave."""
 
 
-OneTraining = MethodDefaults  # as methods of other packages may know it
+MethodDefaults = OneTraining = Method  # as methods of other packages may know it

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from sparserec.methods.base import Context, MethodDefaults, Phase
+from sparserec.methods.base import Context, Method, Phase
 from sparserec.table import DenseTable, Table
 
 
-class Dense(MethodDefaults):
+class Dense(Method):
     name = "dense"
     idea = "every entry is trained; no budget"
     shardable = shardable_by_rows = True

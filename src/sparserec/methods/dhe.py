@@ -18,7 +18,7 @@ from pydantic import Field
 
 from sparserec import streams
 from sparserec.errors import SettingError
-from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult
+from sparserec.methods.base import Context, Method, Phase, PhaseResult
 from sparserec.settings import Settings, Times
 from sparserec.table import ComputedTable, Hashes, Table, network_size
 
@@ -42,7 +42,7 @@ class DHESettings(Settings):
     """Of the first epoch. Those of the recipe are for tables; networks want smaller ones."""
 
 
-class DHE(MethodDefaults):
+class DHE(Method):
     name = "dhe"
     settings_kind = DHESettings
     idea = "a network computes every row from hashes of its number"

@@ -29,7 +29,7 @@ from sparserec.exploration import (
     rotated_table,
     uniform_support,
 )
-from sparserec.methods.base import Context, MethodDefaults, Phase, StepInfo
+from sparserec.methods.base import Context, Method, Phase, StepInfo
 from sparserec.settings import Between, Settings
 from sparserec.table import DenseTable, Held, SparseTable, Table
 
@@ -58,7 +58,7 @@ class FirstTableSettings(Settings):
     """Iterations of coordinate descent."""
 
 
-class FromFirstTable(MethodDefaults):
+class FromFirstTable(Method):
     """One training; before it a short dense one where the support comes from that."""
 
     settings: FirstTableSettings
@@ -161,7 +161,7 @@ class RuleSettings(Settings):
         return Rule(self.drop_fraction, until=self.explore_until, scope=self.scope, keep_value=keep_value)
 
 
-class Exploring(MethodDefaults):
+class Exploring(Method):
     """Starts from a random support and explores by the rule of its settings."""
 
     settings_kind: type[Settings] = RuleSettings

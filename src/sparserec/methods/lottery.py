@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from sparserec.exploration import Scope, active_target, largest_support
-from sparserec.methods.base import Context, MethodDefaults, Phase
+from sparserec.methods.base import Context, Method, Phase
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
 
@@ -21,7 +21,7 @@ class LotterySettings(Settings):
     """Rank users and items as one table, or cut both to the same density."""
 
 
-class Lottery(MethodDefaults):
+class Lottery(Method):
     name = "lottery"
     settings_kind = LotterySettings
     idea = "train dense, keep the largest, begin again from their first values"

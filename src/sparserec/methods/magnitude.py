@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from sparserec.exploration import Scope, active_target, largest_row_minimum, largest_support
-from sparserec.methods.base import Context, MethodDefaults, Phase
+from sparserec.methods.base import Context, Method, Phase
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, SparseTable, Table
 
@@ -27,7 +27,7 @@ class MagnitudeSettings(Settings):
     """Learning rate of its first epoch; a search chose it (docs/log.md)."""
 
 
-class Magnitude(MethodDefaults):
+class Magnitude(Method):
     name = "magnitude"
     settings_kind = MagnitudeSettings
     idea = "train dense, keep the largest entries"

@@ -21,7 +21,7 @@ from pydantic import Field
 
 from sparserec.compiled import compiled
 from sparserec.exploration import active_target, largest_support
-from sparserec.methods.base import Context, MethodDefaults, Phase, StepInfo
+from sparserec.methods.base import Context, Method, Phase, StepInfo
 from sparserec.settings import Between, Settings
 from sparserec.table import (
     BETA_1,
@@ -55,7 +55,7 @@ class PEPSettings(Settings):
     recipe's rates grows values past 1; for small thresholds the two differ by a constant in the logit only."""
 
 
-class PEP(MethodDefaults):
+class PEP(Method):
     name = "pep"
     settings_kind = PEPSettings
     idea = "learn a threshold for every entry, then retrain the survivors"

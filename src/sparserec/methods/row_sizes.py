@@ -10,14 +10,14 @@ import numpy as np
 
 from sparserec.errors import SettingError
 from sparserec.exploration import active_target
-from sparserec.methods.base import Context, MethodDefaults, Phase, PhaseResult, Validation
+from sparserec.methods.base import Context, Method, Phase, PhaseResult, Validation
 from sparserec.table import DenseTable, Held, Shape, Table
 
 LISTS = (5, 10, 20)
 """List lengths that rows are judged at."""
 
 
-class SizeSearch(MethodDefaults):
+class SizeSearch(Method):
     """A dense training, probes of many sizes, the best of them trained in full, and the choice among those."""
 
     begins_dense = True

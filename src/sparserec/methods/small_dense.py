@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from sparserec.device import SCALE_BYTES, int_bytes
-from sparserec.methods.base import Context, MethodDefaults, Phase
+from sparserec.methods.base import Context, Method, Phase
 from sparserec.settings import Settings
 from sparserec.table import DenseTable, Held, Table
 
@@ -19,7 +19,7 @@ class SmallDenseSettings(Settings):
     """What equals the budget: trained numbers, or bytes on disk at int8 with indices counted."""
 
 
-class SmallDense(MethodDefaults):
+class SmallDense(Method):
     name = "small_dense"
     settings_kind = SmallDenseSettings
     idea = "a dense table with fewer columns"

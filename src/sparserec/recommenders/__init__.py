@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sparserec.data import Interactions
 from sparserec.errors import SettingError
-from sparserec.graph import Adjacency
 from sparserec.recommenders.base import (
     Batches,
-    GraphRecommender,
     Loss,
     MoreSteps,
     Perturbation,
@@ -31,6 +28,7 @@ from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.history import History
 from sparserec.recommenders.item_base import ItemBase
 from sparserec.recommenders.lightgcn import LightGCN
+from sparserec.recommenders.losses import plain_bpr
 from sparserec.recommenders.mf import MF
 from sparserec.recommenders.mgdcf import MGDCF
 from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand, rows_of
@@ -111,29 +109,21 @@ def make_recommender(name: str, settings: dict[str, Any] | None = None) -> Recom
     """
     kind: Any = find_kind(name, RECOMMENDERS, "bases")
     instance: Recommender = kind(kind.settings_kind.parse(settings or {}, f"settings of {name}"))
-    _check_base(instance)
+    if missing := missing_members(instance, Recommender):
+        raise SettingError(
+            f"base recommender {kind.__name__} has no {', '.join(missing)}; let it inherit from GraphBase or ItemBase "
+            "of sparserec.recommenders, which have what most bases share"
+        )
+    steps = getattr(kind, "stepper", None)
+    if steps in (
+        Recommender.stepper,
+        None if instance.user_rows else GraphBase.stepper,
+    ):  # it would train to chance
+        raise SettingError(
+            f"base recommender {kind.__name__} has no rows for users and no `stepper` of its own: steps over edges "
+            "train rows of users. Give it one, and inherit from ItemBase of sparserec.recommenders"
+        )
     return instance
-
-
-def _check_base(base: Recommender) -> None:
-    """Refuse what would fail, or train to chance, in the middle of a run."""
-    missing, kind = missing_members(base, Recommender), type(base).__name__
-    if missing:
-        raise SettingError(
-            f"base recommender {kind} has no {', '.join(missing)}; let it inherit from GraphBase or ItemBase of "
-            "sparserec.recommenders, which have what most bases share"
-        )
-    steps = getattr(type(base), "stepper", None)
-    if steps is ItemBase.stepper or (not base.user_rows and steps is GraphBase.stepper):
-        raise SettingError(
-            f"base recommender {kind} has no rows for users and no `stepper` of its own: steps over edges train rows "
-            "of users. Give it one, and inherit from ItemBase of sparserec.recommenders"
-        )
-
-
-def graph_of(recommender: Recommender, train: Interactions) -> Adjacency:
-    """Who reads from whom."""
-    return recommender.graph(train)
 
 
 __all__ = [
@@ -143,7 +133,6 @@ __all__ = [
     "FoldIn",
     "Gather",
     "GraphBase",
-    "GraphRecommender",
     "History",
     "ItemBase",
     "Loss",
@@ -159,8 +148,8 @@ __all__ = [
     "all_at_hand",
     "fold_taps",
     "given_history",
-    "graph_of",
     "make_recommender",
+    "plain_bpr",
     "rows_of",
     "scaled_rows",
     "user_history",

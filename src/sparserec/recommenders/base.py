@@ -1,4 +1,4 @@
-"""What a base recommender is: everything of a run that depends on it stands behind one protocol.
+"""What a base recommender is: everything of a run that depends on it stands behind one class.
 
 The graph it reads, the batches it draws, the steps it takes, what it chooses on validation, its vectors, how new users
 are made, and what all of it costs. `GraphBase` has most of it for filters over the graph of users and items, `ItemBase`
@@ -14,11 +14,10 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import torch
 
-from sparserec.data import Batch, Interactions, Split
+from sparserec.data import Interactions, Split
 from sparserec.device import FoldInWeights
 from sparserec.graph import Adjacency, Noise, Tap
 from sparserec.recommenders.fold_in import Vectors
-from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Settings
 from sparserec.table import EntryDropout, InitialValues, Ledger, SparseTable, Table
 
@@ -130,88 +129,73 @@ class MoreSteps(Protocol):
         """Gradient of the entries of sparse rows of all items."""
 
 
-class Recommender(Protocol):
-    """One base recommender with its settings."""
+class Recommender:
+    """One base recommender with its settings: most inherit from GraphBase or ItemBase, which are this with more."""
 
     name: str
+    settings: Any
+    settings_kind: type[Settings] = Settings
+    idea = ""
+    """In a line, for people who choose."""
+    paper = "-"
     user_rows: bool
     """Whether users have rows of parameters; without, a user is what the items of their history make of them."""
     taps: tuple[Tap, ...]
     """Coefficients of S^0, S^1, ...: the first makes vectors from rows, others are for the loss."""
-    self_loops: bool
+    self_loops = False
     draws_edges: bool
     """Whether a step takes as many train edges as the recipe says; else the size of its batches is the base's own."""
-    learns_codes: bool
+    learns_codes = False
     """Whether codes of a file can be learnt with its loss: `more_steps` is there."""
 
-    @property
-    def settings(self) -> Settings: ...
+    def __init__(self, settings: Any) -> None:
+        self.settings = settings
 
     @property
     def fold_in_weights(self) -> FoldInWeights | None:
         """What items of a history weigh on a device; None: as neighbours in the graph do."""
+        return None
 
     def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
         """Initial values of the table as this recommender's authors chose them."""
+        raise NotImplementedError
 
     def graph(self, train: Interactions) -> Adjacency:
         """Who reads from whom."""
+        raise NotImplementedError
 
     def sampler(self, train: Interactions, batch_size: int, batches: Drawn, seed: int) -> Batches:
         """Batches of a training."""
+        raise NotImplementedError
 
     def stepper(self, graph: Adjacency, table: Table, seed: int, weight_decay: float = 0.0) -> Steps:
         """The steps of one phase on one table."""
+        raise NotImplementedError
 
     def choose(self, split: Split, seed: int, decide: Decide, quiet: bool) -> tuple[Recommender, Tried]:
         """The recommender with what its settings leave open chosen on validation, and the scores that chose it."""
+        return self, {}
 
     def vectors(self, graph: Adjacency, table: Table) -> Vectors:
         """Vectors of everybody, and what new users are made from."""
+        raise NotImplementedError
 
     def outputs(self, graph: Adjacency, table: Table) -> np.ndarray:
         """Vectors of all users and items, shape (nodes, columns held here): what scores are made from."""
+        raise NotImplementedError
 
     def more_steps(self, graph: Adjacency, train: Interactions, steps: int) -> MoreSteps:
         """A few more steps with its loss."""
+        raise NotImplementedError(f"{self.name} learns no codes")
 
     def steps_per_epoch(self, sizes: StepSizes) -> int:
         """Of a training that is only planned."""
+        raise NotImplementedError
 
     def graph_bytes(self, sizes: StepSizes) -> int:
         """Of the graph."""
+        raise NotImplementedError
 
     def step_bytes(self, sizes: StepSizes) -> Ledger:
         """What a step makes beside the table, by role; `scratch` is kept from step to step."""
-
-
-class GraphRecommender(Recommender, Protocol):
-    """One whose users and items both have rows, filtered over the graph; the loss is on rows of a batch of edges."""
-
-    sampling: Sampling
-    whole_rows: bool
-    """Whether the loss needs all columns of a row at once; else scores, which are sums over columns, are enough."""
-
-    def perturb(self, seed: int, step: int, graph: Adjacency, dim: int) -> Perturbation:
-        """Dropout and noise of one training step."""
-
-    def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
-        """Loss and gradients from the taps' outputs on the batch's rows; the outputs may be overwritten."""
-
-
-__all__ = [
-    "Batch",
-    "Batches",
-    "Decide",
-    "Drawn",
-    "GraphRecommender",
-    "Loss",
-    "MoreSteps",
-    "Perturbation",
-    "Recommender",
-    "RowBatch",
-    "Sampling",
-    "StepSizes",
-    "Steps",
-    "Tried",
-]
+        raise NotImplementedError

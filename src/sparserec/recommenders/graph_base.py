@@ -9,57 +9,41 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from sparserec.data import Interactions, Sampler, Split
-from sparserec.device import FoldInWeights
-from sparserec.graph import Adjacency, Tap, automatic_width, build_adjacency
+from sparserec.data import Interactions, Sampler
+from sparserec.graph import Adjacency, automatic_width, build_adjacency
 from sparserec.recommenders.base import (
     Batches,
-    Decide,
     Drawn,
     Loss,
-    MoreSteps,
     Perturbation,
     Recommender,
-    RowBatch,
     Sampling,
     Steps,
     StepSizes,
-    Tried,
 )
 from sparserec.recommenders.fold_in import Vectors, filtered, fold_taps
+from sparserec.recommenders.rows import RowBatch
 from sparserec.recommenders.step import Stepper
-from sparserec.settings import Settings
-from sparserec.table import InitialValues, Ledger, Table
+from sparserec.table import Ledger, Table
 
 
-class GraphBase:
+class GraphBase(Recommender):
     """What all filters over the graph have in common."""
 
-    name: str
-    settings: Settings
-    settings_kind: type[Settings] = Settings
-    idea = ""
-    """In a line, for people who choose."""
-    paper = "-"
-    taps: tuple[Tap, ...]
     user_rows = True
-    self_loops = False
     sampling = Sampling()
     whole_rows = False
     """Whether the loss needs all columns of a row at once; else scores, which are sums over columns, are enough."""
     decays_outputs = False
     """Whether outputs of all nodes are decayed, so that every block is propagated once more."""
     draws_edges = True
-    fold_in_weights: FoldInWeights | None = None
-    learns_codes = False
-
-    def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
-        raise NotImplementedError
 
     def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
+        """Loss and gradients from the taps' outputs on the batch's rows; the outputs may be overwritten."""
         raise NotImplementedError
 
     def perturb(self, seed: int, step: int, graph: Adjacency, dim: int) -> Perturbation:
+        """Dropout and noise of one training step."""
         return Perturbation()
 
     def graph(self, train: Interactions) -> Adjacency:
@@ -75,9 +59,6 @@ class GraphBase:
     def stepper(self, graph: Adjacency, table: Table, seed: int, weight_decay: float = 0.0) -> Steps:
         return Stepper(self, graph, table, seed, weight_decay=weight_decay)
 
-    def choose(self, split: Split, seed: int, decide: Decide, quiet: bool) -> tuple[Recommender, Tried]:
-        return self, {}
-
     def vectors(self, graph: Adjacency, table: Table) -> Vectors:
         """Propagated once for the final vectors and the fold-in tables together."""
         final, *fold = filtered(graph, (self.taps[0], *fold_taps(self.taps[0], self.self_loops)), table)
@@ -87,9 +68,6 @@ class GraphBase:
     def outputs(self, graph: Adjacency, table: Table) -> np.ndarray:
         """Without noise or dropout."""
         return filtered(graph, self.taps[:1], table)[0]
-
-    def more_steps(self, graph: Adjacency, train: Interactions, steps: int) -> MoreSteps:
-        raise NotImplementedError(f"{self.name} learns no codes")
 
     # -- what it costs -------------------------------------------------------------------------------------------
 

@@ -9,38 +9,20 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparserec.data import Interactions, Split, UserSampler
+from sparserec.data import Interactions, UserSampler
 from sparserec.device import FoldInWeights
 from sparserec.graph import Adjacency, Tap, build_histories
-from sparserec.recommenders.base import (
-    Batches,
-    Decide,
-    Drawn,
-    MoreSteps,
-    Recommender,
-    Steps,
-    StepSizes,
-    Tried,
-)
+from sparserec.recommenders.base import Batches, Drawn, Recommender, StepSizes
 from sparserec.recommenders.fold_in import Vectors, scaled_rows, user_history
-from sparserec.settings import Settings
 from sparserec.table import InitialValues, Ledger, Table
 
 
-class ItemBase:
+class ItemBase(Recommender):
     """What all bases without rows for users have in common."""
 
-    name: str
-    settings: Settings
-    settings_kind: type[Settings] = Settings
-    idea = ""
-    """In a line, for people who choose."""
-    paper = "-"
     taps: tuple[Tap, ...] = ((1.0,),)
     user_rows = False
-    self_loops = False
     draws_edges = False
-    learns_codes = False
     item_exponent = 0.5
     """Weight of an item in a history: its number of users to minus this."""
     length_exponent = 0.0
@@ -67,12 +49,6 @@ class ItemBase:
         """Batches of users, whatever the recipe says of edges."""
         return UserSampler(train, self.users_per_batch(train.n_users), seed)
 
-    def stepper(self, graph: Adjacency, table: Table, seed: int, weight_decay: float = 0.0) -> Steps:
-        raise NotImplementedError
-
-    def choose(self, split: Split, seed: int, decide: Decide, quiet: bool) -> tuple[Recommender, Tried]:
-        return self, {}
-
     def vectors(self, graph: Adjacency, table: Table) -> Vectors:
         items = scaled_rows(table, graph)
         return Vectors(user_history(graph) @ items, items, (items,), graph)
@@ -80,9 +56,6 @@ class ItemBase:
     def outputs(self, graph: Adjacency, table: Table) -> np.ndarray:
         vectors = self.vectors(graph, table)
         return np.concatenate([vectors.users, vectors.items])
-
-    def more_steps(self, graph: Adjacency, train: Interactions, steps: int) -> MoreSteps:
-        raise NotImplementedError(f"{self.name} learns no codes")
 
     # -- what it costs -------------------------------------------------------------------------------------------
 

@@ -27,5 +27,5 @@ class LightGCN(MF):
     paper = "arXiv 2002.02126"
 
     def __init__(self, settings: LightGCNSettings) -> None:
-        self.settings: LightGCNSettings = settings
+        super().__init__(settings)
         self.taps = ((1.0 / (settings.layers + 1),) * (settings.layers + 1),)

@@ -1,4 +1,9 @@
-"""Pairwise scores and their gradients on gathered rows, shared by the recommenders' losses."""
+"""Pairwise scores and their gradients on gathered rows, shared by the recommenders' losses; and the loss every base can
+be trained with, BPR plus L2 on the layer-0 rows of the batch.
+
+That is LightGCN's own loss, matrix factorisation's, and what "loss = bpr" means for the others: their propagation,
+noise and dropout stay, their own loss and regulariser do not.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,8 @@ import numpy as np
 from numba import prange
 
 from sparserec.compiled import compiled
-from sparserec.recommenders.rows import Gather, all_at_hand
+from sparserec.recommenders.base import Loss
+from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand
 
 COLUMNS_PER_TASK = 64
 """Rows are far apart: wide pieces of them cost less, narrow ones keep more threads busy."""
@@ -116,3 +122,10 @@ def bpr(
     slope = (np.exp(-np.logaddexp(0.0, -gap)) / len(gap)).astype(vectors.dtype)
     _triple_gradients(vectors, users, positives, negatives, slope)
     return value, vectors
+
+
+def plain_bpr(vectors: np.ndarray, rows: RowBatch, decay: float) -> Loss:
+    """mean softplus(z_u.z_n - z_u.z_p) + decay/(2B) * sum |e|^2 over the rows of every triple."""
+    triples = rows.users, rows.positives, rows.negatives[:, 0]
+    value, gradient = bpr(vectors, *triples, rows.width, rows.gather)
+    return Loss(value, [gradient], ego_decay=decay / len(rows))

@@ -14,9 +14,10 @@ import numpy as np
 from pydantic import Field
 
 from sparserec.graph import Tap
-from sparserec.recommenders.base import Loss, RowBatch
+from sparserec.recommenders.base import Loss
 from sparserec.recommenders.graph_base import GraphBase
-from sparserec.recommenders.plain_bpr import plain_bpr
+from sparserec.recommenders.losses import plain_bpr
+from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Between, Settings
 from sparserec.table import InitialValues
 
@@ -36,9 +37,6 @@ class MF(GraphBase):
     idea = "no graph at all, BPR"
     paper = "arXiv 1205.2618"
     taps: tuple[Tap, ...] = ((1.0,),)
-
-    def __init__(self, settings: MFSettings) -> None:
-        self.settings: MFSettings = settings
 
     def initial(self, seed: int, n_users: int, n_items: int, dim: int) -> InitialValues:
         return InitialValues(seed, "normal", self.settings.init_scale, self.settings.init_scale)

@@ -18,10 +18,11 @@ from pydantic import Field
 from sparserec import streams
 from sparserec.counter import key_of
 from sparserec.graph import Adjacency, Tap, dropped_weights
-from sparserec.recommenders.base import Loss, Perturbation, RowBatch, Sampling
+from sparserec.recommenders.base import Loss, Perturbation, Sampling
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.info_bpr import info_bpr
-from sparserec.recommenders.plain_bpr import plain_bpr
+from sparserec.recommenders.losses import plain_bpr
+from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Between, Settings
 from sparserec.table import EntryDropout, InitialValues
 
@@ -78,15 +79,11 @@ class MGDCF(GraphBase):
         settings = self.settings
         weights = transposed = None
         if settings.edge_dropout:
-            weights, transposed = dropped_weights(
-                graph, key_of(seed, streams.MGDCF_EDGES, step), settings.edge_dropout
-            )
-        return Perturbation(
-            dropout=EntryDropout(key_of(seed, streams.MGDCF_ENTRIES, step), settings.entry_dropout),  # type: ignore[arg-type]
-            weights=weights,
-            transposed_weights=transposed,
-            output_dropout=EntryDropout(key_of(seed, streams.MGDCF_OUTPUTS, step), settings.output_dropout),  # type: ignore[arg-type]
-        )
+            key = key_of(seed, streams.MGDCF_EDGES, step)
+            weights, transposed = dropped_weights(graph, key, settings.edge_dropout)
+        entries = EntryDropout(key_of(seed, streams.MGDCF_ENTRIES, step), settings.entry_dropout)
+        outputs = EntryDropout(key_of(seed, streams.MGDCF_OUTPUTS, step), settings.output_dropout)
+        return Perturbation(entries, None, weights, transposed, outputs)
 
     def loss(self, outputs: Sequence[np.ndarray], rows: RowBatch, seed: int, step: int) -> Loss:
         settings = self.settings

@@ -7,23 +7,26 @@ scores of blocks, or columns of the batch's rows, are gathered.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from sparserec.data import Batch
 from sparserec.graph import Adjacency, Backend, ColumnFilter, decay_gradient, drop_entries
-from sparserec.recommenders.base import GraphRecommender, Loss, Perturbation
+from sparserec.recommenders.base import Loss, Perturbation
 from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand, rows_of
 from sparserec.table import Ledger, Table, Update
+
+if TYPE_CHECKING:
+    from sparserec.recommenders.graph_base import GraphBase
 
 
 @dataclass
 class Stepper:
     """Everything one step needs; lives as long as a phase of training."""
 
-    recommender: GraphRecommender
+    recommender: GraphBase
     graph: Adjacency
     table: Table
     seed: int

@@ -19,11 +19,11 @@ from pydantic import Field, model_validator
 
 from sparserec import streams
 from sparserec.graph import Adjacency, SignedNoise, Tap
-from sparserec.recommenders.base import Loss, Perturbation, RowBatch
+from sparserec.recommenders.base import Loss, Perturbation
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.info_nce import CHUNK_BYTES, info_nce
-from sparserec.recommenders.losses import add_pair_gradients, pair_scores
-from sparserec.recommenders.plain_bpr import plain_bpr
+from sparserec.recommenders.losses import add_pair_gradients, pair_scores, plain_bpr
+from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Between, Settings
 from sparserec.table import InitialValues
 

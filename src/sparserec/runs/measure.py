@@ -133,7 +133,7 @@ def open_final(path: Path) -> Trained | None:
 
 def open_run(path: Path) -> Trained:
     """A finished run, its parts checked to belong together; an error says what is missing or damaged."""
-    from sparserec.recommenders import graph_of, make_recommender
+    from sparserec.recommenders import make_recommender
     from sparserec.training import load_table
 
     folder = RunFolder(path)
@@ -149,7 +149,7 @@ def open_run(path: Path) -> Trained:
             f"{path}: the table ({rows:,} rows), the data ({expected:,} rows to have) and the record are not of "
             "the same run; the folder is damaged, train again"
         )
-    return Trained(folder, config, split, graph_of(recommender, split.train), recommender, table, record)
+    return Trained(folder, config, split, recommender.graph(split.train), recommender, table, record)
 
 
 PRECISIONS = {"float": 32, "int8": 8, "int4": 4}

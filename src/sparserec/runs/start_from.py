@@ -13,7 +13,7 @@ of them. What it cost (seconds, steps, memory) is counted as if it had been trai
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,6 @@ from sparserec.exploration import Factors, NmfInfo
 from sparserec.methods import Context, Method, Phase, PhaseResult, StepInfo, make_method
 from sparserec.runs.continued_table import continue_table
 from sparserec.runs.measure import Trained, open_final, open_run
-from sparserec.settings import Settings
 from sparserec.table import Table
 from sparserec.training import FirstTraining, Order, RunConfig, Start, differences
 
@@ -175,27 +174,13 @@ def open_warm_start(folder: Path) -> WarmStart:
     return WarmStart(run, identity, open_final(folder))
 
 
-@dataclass
-class Continued:
+class Continued(Method):
     """A method whose first table is the old run's, carried over to the new users and items."""
 
-    inner: Method
-    run: Trained
-    wants_factors: int = 0
-    begins_dense: bool = False
-    name: str = field(init=False)
-    settings: Settings = field(init=False)
-    sparse_state: bool = field(init=False)
-    shardable: bool = False
-    shardable_by_rows: bool = False
-    item_starts: tuple[dict[str, Any], ...] = ()
-
-    def __post_init__(self) -> None:
-        self.name, self.settings, self.sparse_state = (
-            self.inner.name,
-            self.inner.settings,
-            self.inner.sparse_state,
-        )
+    def __init__(self, inner: Method, run: Trained) -> None:
+        super().__init__(inner.settings)
+        self.inner, self.run = inner, run
+        self.name, self.sparse_state = inner.name, inner.sparse_state
 
     def phases(self, context: Context) -> list[Phase]:
         return self.inner.phases(context)
