@@ -13,7 +13,7 @@ import typer
 from typer.testing import CliRunner
 
 from sparserec.cli.data import register
-from sparserec.data import CATALOGUE, NamedSet, download_folder, load_named, resolve
+from sparserec.data import CATALOGUE, NamedSet, download_folder, get_named, resolve
 from sparserec.data.download import download
 from sparserec.data.errors import DownloadError, UnknownFormatError, WrongDataError
 from sparserec.data.named import RemoteFile, fetch, load_entry, locate
@@ -200,9 +200,9 @@ def test_names_and_paths(tmp_path):
     with pytest.raises(UnknownFormatError, match="did you mean 'gowalla'"):
         resolve("gowala")
     with pytest.raises(DownloadError, match="sparserec data fetch movielens-1m"):
-        load_named("ml-1m", download=False)
+        load_entry(get_named("ml-1m"), download=False)
     with pytest.raises(SettingError, match="built in"):
-        load_named("world", core=5)
+        load_entry(get_named("world"), core=5)
     with pytest.raises(SettingError, match="nothing to fetch"):
         fetch(CATALOGUE["world"])
 

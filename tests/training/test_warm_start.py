@@ -30,9 +30,8 @@ INITIAL = InitialValues(0, "normal", 0.1, 0.1)
 def log(pairs: list[tuple[int, int]], users: list[int], items: list[int]) -> Interactions:
     """Interactions with the given numbering of external ids."""
     left, right = zip(*pairs)
-    return Interactions.from_pairs(
-        np.array(left), np.array(right), None, IdMap(np.array(users)), IdMap(np.array(items))
-    )
+    user_ids, item_ids = IdMap(np.array(users)), IdMap(np.array(items))
+    return Interactions.from_codes(user_ids.index_of(left), item_ids.index_of(right), user_ids, item_ids)
 
 
 def context(train: Interactions, dim: int, density: float) -> Context:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,41 +37,20 @@ class ReadReport:
     def lines(self) -> list[str]:
         """The report as lines to print."""
         parts = ", ".join(f"{name} {count:,}" for name, count in self.parts.items())
-        lines = [f"format        {self.format}"]
-        lines += [f"file          {name}" for name in self.files[:4]]
-        if len(self.files) > 4:
-            lines.append(f"              and {len(self.files) - 4} more")
-        if self.columns:
-            lines.append(
-                "columns       " + ", ".join(f"{role} = {name}" for role, name in self.columns.items())
-            )
-        lines.append(f"users         {self.users:,}")
-        lines.append(f"items         {self.items:,}")
+        columns = ", ".join(f"{role} = {name}" for role, name in self.columns.items())
+        density = f"{self.density:.3%}" if self.density >= 1e-4 else f"{self.density:.2e}"
+        lines = [f"format        {self.format}", *(f"file          {name}" for name in self.files[:4])]
+        lines += [f"              and {len(self.files) - 4} more"] if len(self.files) > 4 else []
+        lines += [f"columns       {columns}"] if columns else []
+        lines += [f"users         {self.users:,}", f"items         {self.items:,}"]
         lines.append(f"interactions  {self.interactions:,}" + (f" ({parts})" if len(self.parts) > 1 else ""))
-        lines.append(
-            f"density       {self.density:.3%}"
-            if self.density >= 1e-4
-            else f"density       {self.density:.2e}"
-        )
-        lines += [
-            f"dropped       {count:,} rows: {reason}" for reason, count in self.dropped.items() if count
-        ]
+        lines.append(f"density       {density}")
+        lines += [f"dropped       {count:,} rows: {why}" for why, count in self.dropped.items() if count]
         return lines + [f"note          {note}" for note in self.notes]
 
     def as_dict(self) -> dict[str, Any]:
         """The report as plain values for JSON."""
-        return {
-            "format": self.format,
-            "files": list(self.files),
-            "columns": dict(self.columns),
-            "users": self.users,
-            "items": self.items,
-            "interactions": self.interactions,
-            "parts": dict(self.parts),
-            "density": self.density,
-            "dropped": dict(self.dropped),
-            "notes": list(self.notes),
-        }
+        return {**asdict(self), "interactions": self.interactions}
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +61,13 @@ class Source:
     valid: Interactions | None
     test: Interactions | None
     report: ReadReport
+
+    @classmethod
+    def whole(cls, data: Interactions, what: str) -> Source:
+        """Interactions without parts; `what` they are is all that there is to report."""
+        sizes: Any = {"users": data.n_users, "items": data.n_items, "parts": {"train": len(data)}}
+        density = len(data) / max(data.n_users * data.n_items, 1)
+        return cls(data, None, None, ReadReport(what, **sizes, density=density))
 
     @property
     def parts(self) -> dict[str, Interactions]:
@@ -95,8 +81,8 @@ class Source:
 
     def with_item_info(self, item_info: ItemInfo | None) -> Source:
         """The same source with names for the items; its report says where they are from."""
-        named = {name: part.with_item_info(item_info) for name, part in self.parts.items()}
-        source = Source(named["train"], named.get("valid"), named.get("test"), self.report)
+        named: Any = {name: replace(part, item_info=item_info) for name, part in self.parts.items()}
+        source = replace(self, **named)
         return source.with_notes(item_info.note) if item_info is not None and item_info.note else source
 
     def with_notes(self, *notes: str) -> Source:
@@ -127,116 +113,29 @@ class Columns:
         left_out = int(len(chosen) - np.count_nonzero(chosen))
         if left_out == 0:
             return self
-        return replace(
-            self,
-            users=_pick(self.users, chosen),
-            items=_pick(self.items, chosen),
-            ratings=None if self.ratings is None else self.ratings[chosen],
-            times=None if self.times is None else self.times[chosen],
-            weights=None if self.weights is None else self.weights[chosen],
-            dropped={**self.dropped, reason: self.dropped.get(reason, 0) + left_out},
-        )
+        columns = {
+            name: column[chosen] if isinstance(column, np.ndarray) else column.filter(chosen)
+            for name in ("users", "items", "ratings", "times", "weights")
+            if (column := getattr(self, name)) is not None
+        }
+        dropped = {**self.dropped, reason: self.dropped.get(reason, 0) + left_out}
+        return replace(self, **columns, dropped=dropped)
 
 
-def _pick(column: Any, chosen: np.ndarray) -> Any:
-    return column[chosen] if isinstance(column, np.ndarray) else column.filter(chosen)
-
-
-def join_parts(files: list[Columns]) -> Columns:
-    """The rows of several files as one part; ratings, times and weights stay only when every file has them."""
-    if len(files) == 1:
-        return files[0]
+def join_parts(parts: list[Columns]) -> Columns:
+    """The rows of several parts as one; ratings, times and weights stay only when every part has them."""
+    if len(parts) == 1:
+        return parts[0]
     dropped: Counter[str] = Counter()
-    for part in files:
+    for part in parts:
         dropped.update(part.dropped)
-    return Columns(
-        _one_column([part.users for part in files]),
-        _one_column([part.items for part in files]),
-        _all_or_none([part.ratings for part in files]),
-        _all_or_none([part.times for part in files]),
-        files[0].where,
-        dict(dropped),
-        _all_or_none([part.weights for part in files]),
-    )
-
-
-def _all_or_none(arrays: list[np.ndarray | None]) -> np.ndarray | None:
-    present = [array for array in arrays if array is not None]
-    return np.concatenate(present) if len(present) == len(arrays) else None
-
-
-def build_source(
-    parts: dict[str, Columns],
-    report: ReadReport,
-    min_rating: float | None = None,
-    core: int | None = None,
-    drawn: tuple[int, int] | None = None,
-    count_repeats: bool = False,
-) -> Source:
-    """Number the ids of all parts together and build the Source; `report` says where the columns came from.
-
-    `drawn` is how many users are kept, and the seed that decides which. With `count_repeats` a pair weighs as much as
-    it has rows.
-    """
-    parts = {name: _weighed(_rated(part, min_rating), count_repeats) for name, part in parts.items()}
-    dropped: Counter[str] = Counter()
-    for part in parts.values():
-        dropped.update(part.dropped)
-    if sum(len(part) for part in parts.values()) == 0:
-        where = ", ".join(part.where for part in parts.values())
-        raise EmptyDataError(f"{where}: no interactions" + (f" ({_reasons(dropped)})" if dropped else ""))
-    numbered = _number(parts)
-    if drawn is not None and drawn[0] < len(numbered.user_ids):
-        numbered = _draw(numbered, *drawn, dropped)
-    if core is not None and core > 1:
-        numbered = _core(numbered, core, dropped)
-    built = _interactions(numbered, dropped)
-    return _source(built, report, dropped)
-
-
-def _rated(part: Columns, min_rating: float | None) -> Columns:
-    """Turn ratings into observed or not: at least `min_rating` counts as observed."""
-    if min_rating is None:
-        return part
-    if part.ratings is None:
-        raise MissingColumnError(f"{part.where}: min_rating needs a rating column; name it with `rating_col`")
-    return part.select(part.ratings >= min_rating, f"rating below {min_rating:g}")
-
-
-def _weighed(part: Columns, count_repeats: bool) -> Columns:
-    """Rows that weigh nothing are left out; every row weighs one where repeats are to be counted."""
-    if count_repeats and part.weights is None:
-        return replace(part, weights=np.ones(len(part)))
-    return part if part.weights is None else part.select(part.weights > 0, "weight 0")
-
-
-PerPart = dict[str, np.ndarray] | None
-"""One array for each part, or none."""
-
-
-@dataclass(frozen=True)
-class _Numbered:
-    users: dict[str, np.ndarray]
-    items: dict[str, np.ndarray]
-    times: PerPart
-    weights: PerPart
-    user_ids: IdMap
-    item_ids: IdMap
-
-
-def _number(parts: dict[str, Columns]) -> _Numbered:
-    users, user_ids = number_ids(_one_column([part.users for part in parts.values()]))
-    items, item_ids = number_ids(_one_column([part.items for part in parts.values()]))
-    timed = {name: part.times for name, part in parts.items() if part.times is not None}
-    weighed = {name: part.weights for name, part in parts.items() if part.weights is not None}
-    return _Numbered(
-        _apart(users, parts),
-        _apart(items, parts),
-        timed if len(timed) == len(parts) else None,
-        weighed if len(weighed) == len(parts) else None,
-        user_ids,
-        item_ids,
-    )
+    joined: dict[str, Any] = {
+        name: _one_column([getattr(part, name) for part in parts]) for name in ("users", "items")
+    }
+    for name in ("ratings", "times", "weights"):
+        arrays = [getattr(part, name) for part in parts]
+        joined[name] = None if any(array is None for array in arrays) else np.concatenate(arrays)
+    return Columns(**joined, where=parts[0].where, dropped=dict(dropped))
 
 
 def _one_column(columns: list[Any]) -> Any:
@@ -247,33 +146,94 @@ def _one_column(columns: list[Any]) -> Any:
     for column in columns:
         chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
         arrays += [chunk if isinstance(chunk, pa.Array) else pa.array(chunk) for chunk in chunks]
-    kinds = {array.type for array in arrays}
-    if len(kinds) > 1:
+    if len({array.type for array in arrays}) > 1:
         arrays = [array.cast(pa.large_string()) for array in arrays]
     return pa.chunked_array(arrays)
 
 
-def _apart(codes: np.ndarray, parts: dict[str, Columns]) -> dict[str, np.ndarray]:
-    ends = np.cumsum([len(part) for part in parts.values()])[:-1]
-    return dict(zip(parts, np.split(codes, ends)))
+@dataclass
+class _Rows:
+    """Numbered rows of all parts, one part after the other."""
+
+    users: np.ndarray
+    items: np.ndarray
+    times: np.ndarray | None
+    weights: np.ndarray | None
+    user_ids: IdMap
+    item_ids: IdMap
+    lengths: list[int]
+    """Rows of each part."""
+    dropped: Counter[str]
+
+    def keep(self, good_user: np.ndarray, good_item: np.ndarray, reason: str) -> None:
+        """Rows of good users and items alone, numbered anew; how many others there were is counted."""
+        kept = good_user[self.users] & good_item[self.items]
+        self.dropped[reason] += int(len(kept) - np.count_nonzero(kept))
+        self.lengths = [int(part.sum()) for part in np.split(kept, np.cumsum(self.lengths)[:-1])]
+        self.users = (np.cumsum(good_user, dtype=np.int32) - 1)[self.users[kept]]
+        self.items = (np.cumsum(good_item, dtype=np.int32) - 1)[self.items[kept]]
+        self.times = None if self.times is None else self.times[kept]
+        self.weights = None if self.weights is None else self.weights[kept]
+        self.user_ids = self.user_ids.take(np.flatnonzero(good_user))
+        self.item_ids = self.item_ids.take(np.flatnonzero(good_item))
 
 
-def _draw(numbered: _Numbered, count: int, seed: int, dropped: Counter[str]) -> _Numbered:
+def build_source(
+    parts: dict[str, Columns],
+    report: ReadReport,
+    min_rating: float | None = None,
+    core: int | None = None,
+    drawn: tuple[int, int] | None = None,
+    count_repeats: bool = False,
+) -> Source:
+    """Number the ids of all parts in one go and build the Source; `report` says where the columns came from.
+
+    `drawn` is how many users are kept, and the seed that decides which. With `count_repeats` a pair weighs as much as
+    it has rows.
+    """
+    counted = [_counted(part, min_rating, count_repeats) for part in parts.values()]
+    whole = join_parts(counted)
+    if len(whole) == 0:
+        reasons = "; ".join(f"{count:,} rows dropped: {reason}" for reason, count in whole.dropped.items())
+        where = ", ".join(part.where for part in counted)
+        raise EmptyDataError(f"{where}: no interactions" + (f" ({reasons})" if reasons else ""))
+    users, user_ids = number_ids(whole.users)
+    items, item_ids = number_ids(whole.items)
+    lengths, dropped = [len(part) for part in counted], Counter(whole.dropped)
+    rows = _Rows(users, items, whole.times, whole.weights, user_ids, item_ids, lengths, dropped)
+    if drawn is not None and drawn[0] < len(user_ids):
+        _draw(rows, *drawn)
+    if core is not None and core > 1:
+        _core(rows, core)
+    return _source(_interactions(rows, list(parts)), report, rows.dropped)
+
+
+def _counted(part: Columns, min_rating: float | None, count_repeats: bool) -> Columns:
+    """Rows that count: rated at least `min_rating`, of a weight above 0; each weighs one where repeats are counted."""
+    if min_rating is not None:
+        if part.ratings is None:
+            raise MissingColumnError(
+                f"{part.where}: min_rating needs a rating column; name it with `rating_col`"
+            )
+        part = part.select(part.ratings >= min_rating, f"rating below {min_rating:g}")
+    if part.weights is not None:
+        return part.select(part.weights > 0, "weight 0")
+    return replace(part, weights=np.ones(len(part))) if count_repeats else part
+
+
+def _draw(rows: _Rows, count: int, seed: int) -> None:
     """Keep some users, drawn among their sorted ids, and the items they have."""
-    order = np.argsort(numbered.user_ids.external(), kind="stable")
+    order = np.argsort(rows.user_ids.external(), kind="stable")
     good_user = np.zeros(len(order), bool)
     good_user[order[np.random.default_rng(seed).choice(len(order), count, replace=False)]] = True
-    good_item = np.zeros(len(numbered.item_ids), bool)
-    for name, users in numbered.users.items():
-        good_item[numbered.items[name][good_user[users]]] = True
-    return _only(numbered, good_user, good_item, "user who was not drawn", dropped)
+    good_item = np.zeros(len(rows.item_ids), bool)
+    good_item[rows.items[good_user[rows.users]]] = True
+    rows.keep(good_user, good_item, "user who was not drawn")
 
 
-def _core(numbered: _Numbered, core: int, dropped: Counter[str]) -> _Numbered:
+def _core(rows: _Rows, core: int) -> None:
     """Leave out users and items with fewer than `core` distinct interactions, again and again until none is left."""
-    users = np.concatenate(list(numbered.users.values()))
-    items = np.concatenate(list(numbered.items.values()))
-    whole = Interactions.from_codes(users, items, numbered.user_ids, numbered.item_ids)
+    whole = Interactions.from_codes(rows.users, rows.items, rows.user_ids, rows.item_ids)
     kept = np.ones(len(whole), bool)
     while True:
         user_counts = np.bincount(whole.users[kept], minlength=whole.n_users)
@@ -284,49 +244,25 @@ def _core(numbered: _Numbered, core: int, dropped: Counter[str]) -> _Numbered:
         kept = good
     if not kept.any():
         raise EmptyDataError(f"core={core} leaves no interactions; choose a smaller core")
-    reason = f"user or item with fewer than {core} interactions"
-    return _only(numbered, user_counts > 0, item_counts > 0, reason, dropped)
+    rows.keep(user_counts > 0, item_counts > 0, f"user or item with fewer than {core} interactions")
 
 
-def _only(
-    numbered: _Numbered, good_user: np.ndarray, good_item: np.ndarray, reason: str, dropped: Counter[str]
-) -> _Numbered:
-    """Rows of good users and items, numbered anew; how many others were left out, and why, is counted."""
-    rows = {
-        name: good_user[numbered.users[name]] & good_item[numbered.items[name]] for name in numbered.users
-    }
-    dropped[reason] += sum(int((~row).sum()) for row in rows.values())
-    return _Numbered(
-        {name: _renumber(codes[rows[name]], good_user) for name, codes in numbered.users.items()},
-        {name: _renumber(codes[rows[name]], good_item) for name, codes in numbered.items.items()},
-        _some(numbered.times, rows),
-        _some(numbered.weights, rows),
-        numbered.user_ids.take(np.flatnonzero(good_user)),
-        numbered.item_ids.take(np.flatnonzero(good_item)),
-    )
-
-
-def _some(arrays: PerPart, rows: dict[str, np.ndarray]) -> PerPart:
-    return None if arrays is None else {name: array[rows[name]] for name, array in arrays.items()}
-
-
-def _renumber(codes: np.ndarray, good: np.ndarray) -> np.ndarray:
-    return (np.cumsum(good, dtype=np.int32) - 1)[codes]
-
-
-def _interactions(numbered: _Numbered, dropped: Counter[str]) -> dict[str, Interactions]:
+def _interactions(rows: _Rows, names: list[str]) -> dict[str, Interactions]:
     """Interactions per part; a pair of an earlier part is left out of later ones: it could never be recommended."""
     built: dict[str, Interactions] = {}
-    for name in numbered.users:
-        times = None if numbered.times is None else numbered.times[name]
-        weights = None if numbered.weights is None else numbered.weights[name]
-        codes = numbered.users[name], numbered.items[name], numbered.user_ids, numbered.item_ids
-        part = Interactions.from_codes(*codes, times, weights=weights)
-        dropped["repeat of another row"] += 0 if weights is not None else part.duplicates
+    end = 0
+    for name, length in zip(names, rows.lengths):
+        here, end = slice(end, end + length), end + length
+        times = None if rows.times is None else rows.times[here]
+        weights = None if rows.weights is None else rows.weights[here]
+        part = Interactions.from_codes(
+            rows.users[here], rows.items[here], rows.user_ids, rows.item_ids, times, weights=weights
+        )
+        rows.dropped["repeat of another row"] += 0 if weights is not None else part.duplicates
         for earlier, other in built.items():
             seen = np.isin(_keys(part), _keys(other), assume_unique=True)
             if seen.any():
-                dropped[f"{name} pair that is also in {earlier}"] += int(seen.sum())
+                rows.dropped[f"{name} pair that is also in {earlier}"] += int(seen.sum())
                 part = part.select(~seen)
         built[name] = part
     return built
@@ -355,7 +291,3 @@ def _source(built: dict[str, Interactions], report: ReadReport, dropped: Counter
         notes=tuple(notes),
     )
     return Source(train, built.get("valid"), built.get("test"), full)
-
-
-def _reasons(dropped: Counter[str]) -> str:
-    return "; ".join(f"{count:,} rows dropped: {reason}" for reason, count in dropped.items())

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sparserec.data.columns import Columns
 from sparserec.data.frames import frame_columns
 from sparserec.data.lightgcn import read_lightgcn
-from sparserec.data.parquet_files import read_parquet
+from sparserec.data.naming import choose_columns
+from sparserec.data.parquet_files import parquet_names, read_parquet
 from sparserec.data.sniff import Form, read_text_table, sniff, text_line
 from sparserec.settings import find_kind, plugins
 
@@ -53,7 +54,8 @@ class Parquet(Format):
     def columns(self, path: Path, form: Form, options: ReadOptions) -> tuple[Columns, dict[str, str]]:
         from sparserec.data.arrow_columns import table_columns
 
-        table, roles = read_parquet(path, options.wanted)
+        roles = choose_columns(parquet_names(path), options.wanted, str(path))
+        table = read_parquet(path, list(dict.fromkeys(roles.values())))
         return table_columns(table, roles, str(path), lambda row: f"{path}: row {row}", options.rated), roles
 
 
@@ -98,7 +100,9 @@ def form_of(path: Path, wanted: str | None = None, header: bool | None = None, n
     """The form of a file: the one that is asked for, that of another package by how it ends, or what its first lines
     look like.
     """
-    name = _outside(path) if wanted is None else wanted
+    name, suffix = wanted, path.suffix.lower()
+    if wanted is None and suffix not in SUFFIXES:
+        name = next((one for one in plugins("formats") if suffix in find_format(one).suffixes), None)
     if name is not None and name not in FORMATS:
         find_format(name)
         return Form(name, header=False)
@@ -108,11 +112,3 @@ def form_of(path: Path, wanted: str | None = None, header: bool | None = None, n
 def all_suffixes() -> set[str]:
     """How files end that may be data."""
     return SUFFIXES.union(*(find_format(name).suffixes for name in plugins("formats")))
-
-
-def _outside(path: Path) -> str | None:
-    if path.suffix.lower() in SUFFIXES:
-        return None
-    return next(
-        (name for name in plugins("formats") if path.suffix.lower() in find_format(name).suffixes), None
-    )

@@ -122,7 +122,7 @@ def number_ids(values: Any) -> tuple[np.ndarray, IdMap]:
     """
     import pyarrow as pa
 
-    column = values if isinstance(values, (pa.Array, pa.ChunkedArray)) else _arrow(values)
+    column = values if isinstance(values, (pa.Array, pa.ChunkedArray)) else pa.array(_plain(values))
     encoded = column.dictionary_encode()
     if isinstance(encoded, pa.ChunkedArray):
         encoded = encoded.combine_chunks()
@@ -134,12 +134,6 @@ def number_ids(values: Any) -> tuple[np.ndarray, IdMap]:
     rank[order] = np.arange(len(order), dtype=np.int32)
     codes = encoded.indices.to_numpy(zero_copy_only=False)
     return rank[codes], IdMap(distinct[order])
-
-
-def _arrow(values: Any) -> Any:
-    import pyarrow as pa
-
-    return pa.array(_plain(values))
 
 
 MOST_INTERACTIONS = 2**31 - 1
@@ -195,28 +189,15 @@ class Interactions:
     def n_items(self) -> int:
         return len(self.item_ids)
 
-    @property
-    def density(self) -> float:
-        """Share of all possible pairs that were observed."""
-        return len(self) / max(self.n_users * self.n_items, 1)
-
     @classmethod
-    def from_pairs(
-        cls,
-        users: Any,
-        items: Any,
-        timestamps: Any = None,
-        user_ids: IdMap | None = None,
-        item_ids: IdMap | None = None,
-        item_info: ItemInfo | None = None,
-    ) -> Interactions:
-        """Build from external ids in any order; `user_ids` and `item_ids` fix the numbering when given.
+    def from_pairs(cls, users: Any, items: Any, timestamps: Any = None) -> Interactions:
+        """Build from external ids in any order.
 
         Of repeated pairs the earliest stays: a revisit must not move an already seen item into a temporal test set.
         """
-        user_codes, user_ids = _encode(users, user_ids, "user")
-        item_codes, item_ids = _encode(items, item_ids, "item")
-        return cls.from_codes(user_codes, item_codes, user_ids, item_ids, timestamps, item_info)
+        user_codes, user_ids = number_ids(users)
+        item_codes, item_ids = number_ids(items)
+        return cls.from_codes(user_codes, item_codes, user_ids, item_ids, timestamps)
 
     @classmethod
     def from_codes(
@@ -233,15 +214,15 @@ class Interactions:
         if len(users) > MOST_INTERACTIONS:
             raise IdRangeError(f"{len(users):,} interactions; at most {MOST_INTERACTIONS:,} are supported")
         key = users.astype(np.int64) * max(len(item_ids), 1) + items
-        kept = _first_of_each(key, None if timestamps is None else np.asarray(timestamps))
-        duplicates = len(key) - (len(key) if kept is None else len(kept))
-        if kept is not None:
-            users, items = users[kept], items[kept]
-            timestamps = None if timestamps is None else np.asarray(timestamps)[kept]
         times = None if timestamps is None else np.asarray(timestamps)
-        summed = None if weights is None else _sums(key, np.asarray(weights, np.float64))
+        kept = _first_of_each(key, times)
+        duplicates = 0 if kept is None else len(key) - len(kept)
+        if kept is not None:
+            users, items, times = users[kept], items[kept], None if times is None else times[kept]
+        if weights is not None:  # of repeats they add up, by ascending key as the pairs are
+            weights = np.bincount(np.unique(key, return_inverse=True)[1], weights).astype(np.float32)
         numbers = users.astype(np.int32, copy=False), items.astype(np.int32, copy=False)
-        return cls(*numbers, user_ids, item_ids, times, item_info, duplicates, summed)
+        return cls(*numbers, user_ids, item_ids, times, item_info, duplicates, weights)
 
     def user_counts(self) -> np.ndarray:
         """Interactions per user, int32."""
@@ -261,10 +242,6 @@ class Interactions:
         weights = None if self.weights is None else self.weights[chosen]
         pairs = {"users": self.users[chosen], "items": self.items[chosen]}
         return replace(self, **pairs, timestamps=times, weights=weights, duplicates=0)
-
-    def with_item_info(self, item_info: ItemInfo | None) -> Interactions:
-        """The same interactions with names for the items."""
-        return replace(self, item_info=item_info)
 
     def relabel(self, user_order: np.ndarray, item_order: np.ndarray) -> Interactions:
         """Renumber: new user j is old user user_order[j], items alike; only the id maps know the old numbers."""
@@ -316,16 +293,6 @@ def join(parts: Sequence[Interactions]) -> Interactions:
     )
 
 
-def _encode(values: Any, ids: IdMap | None, side: str) -> tuple[np.ndarray, IdMap]:
-    if ids is None:
-        return number_ids(values)
-    codes = ids.index_of(values)
-    if len(codes) and codes.min() < 0:
-        unknown = np.asarray(values)[np.argmin(codes)]
-        raise IdRangeError(f"{side} {unknown} is not among the {len(ids):,} known {side}s")
-    return codes, ids
-
-
 def _first_of_each(key: np.ndarray, times: np.ndarray | None) -> np.ndarray | None:
     """Positions that sort `key` and keep one of each, the earliest; None when it is sorted and unique already."""
     if np.all(key[1:] > key[:-1]):
@@ -335,12 +302,6 @@ def _first_of_each(key: np.ndarray, times: np.ndarray | None) -> np.ndarray | No
     first = np.ones(len(key), bool)
     first[1:] = ordered[1:] != ordered[:-1]
     return order[first]
-
-
-def _sums(key: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The sum of the weights of each different key, by ascending key, float32."""
-    _, place = np.unique(key, return_inverse=True)
-    return np.bincount(place, weights).astype(np.float32)
 
 
 def _inverse(order: np.ndarray, size: int, side: str) -> np.ndarray:

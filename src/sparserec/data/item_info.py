@@ -14,16 +14,12 @@ from typing import Any
 import numpy as np
 
 from sparserec.data.columns import Source
-from sparserec.data.errors import (
-    MalformedLineError,
-    MissingColumnError,
-    UnknownFormatError,
-    UnreadableFileError,
-)
+from sparserec.data.errors import MalformedLineError, MissingColumnError, UnknownFormatError
 from sparserec.data.folders import item_file
 from sparserec.data.frames import as_table
 from sparserec.data.interactions import IdMap, ItemInfo
 from sparserec.data.naming import SYNONYMS, plain_name
+from sparserec.data.parquet_files import read_parquet
 from sparserec.data.sniff import check_text, read_bytes
 from sparserec.errors import DataError
 
@@ -54,10 +50,10 @@ def read_item_info(what: Any, item_ids: IdMap) -> ItemInfo:
     spaced = "tags" in roles and first[roles["tags"]].endswith(":token_seq")
     for (line, cells), item in zip(numbered, found):
         if item >= 0:
-            titles[item] = _cell(cells, roles["title"], path, line) if "title" in roles else titles[item]
-            tags[item] = (
-                _split_tags(_cell(cells, roles["tags"], path, line), spaced) if "tags" in roles else ()
-            )
+            if "title" in roles:
+                titles[item] = _cell(cells, roles["title"], path, line)
+            if "tags" in roles:
+                tags[item] = _split_tags(_cell(cells, roles["tags"], path, line), spaced)
     return ItemInfo(titles if "title" in roles else None, tags if "tags" in roles else None, note)
 
 
@@ -66,7 +62,7 @@ def _rows(what: Any) -> tuple[Path, Iterator[tuple[int, list[str]]]]:
     if not isinstance(what, str | PathLike):
         return Path("metadata"), _frame_rows(what)
     path = Path(what)
-    return path, _parquet_rows(path) if path.suffix in (".parquet", ".pq") else _text_rows(path)
+    return path, _table_rows(read_parquet(path)) if path.suffix in (".parquet", ".pq") else _text_rows(path)
 
 
 def name_items_from_beside(source: Source) -> Source:
@@ -90,9 +86,8 @@ def _match(found: np.ndarray, items: int, path: Path) -> str:
         raise MissingColumnError(f"{path}: none of its {rows:,} ids is an item of the interactions")
     if named < _LEAST_MATCH * items and len(known) < _LEAST_MATCH * rows:
         raise MissingColumnError(
-            f"{path}: names only {named:,} of the {items:,} items, and {rows - len(known):,} of its {rows:,} "
-            "ids are no "
-            "items: it seems to describe something else"
+            f"{path}: names only {named:,} of the {items:,} items, and {rows - len(known):,} of its {rows:,} ids are "
+            "no items: it seems to describe something else"
         )
     return f"{path.name} names {named:,} of the {items:,} items"
 
@@ -152,20 +147,6 @@ def _text_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
             yield reader.line_num, cells
     except csv.Error as error:
         raise MalformedLineError(f"{path}:{reader.line_num}: {error}") from None
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    read_bytes(path, 4)
-    try:
-        table = parquet.read_table(path)
-    except (pa.ArrowException, OSError) as error:
-        raise UnreadableFileError(
-            f"{path}: damaged or truncated Parquet file ({error}); write it again"
-        ) from None
-    yield from _table_rows(table)
 
 
 def _frame_rows(frame: Any) -> Iterator[tuple[int, list[str]]]:

@@ -6,6 +6,7 @@ import difflib
 import json
 import os
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -167,14 +168,14 @@ def find_named(name: str) -> NamedSet | None:
     return next((entry for entry in CATALOGUE.values() if wanted in (entry.name, *entry.aliases)), None)
 
 
-def get_named(name: str) -> NamedSet:
-    """The entry of a name or alias; an unknown one names the nearest."""
+def get_named(name: str, also: str = "") -> NamedSet:
+    """The entry of a name or alias; the message about an unknown one begins with `also` and names the nearest."""
     entry = find_named(name)
     if entry is None:
         known = [word for known in CATALOGUE.values() for word in (known.name, *known.aliases)]
         near = difflib.get_close_matches(name.lower(), known, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise UnknownFormatError(f"no data set {name!r}; {hint}there are: {', '.join(CATALOGUE)}")
+        raise UnknownFormatError(f"{also}no data set {name!r}; {hint}there are: {', '.join(CATALOGUE)}")
     return entry
 
 
@@ -189,27 +190,20 @@ def download_folder() -> Path:
 def locate(entry: NamedSet, data_dir: Path | str | None = None) -> Path | None:
     """The folder that has the files of a set: in `data_dir`, in SPARSEREC_DATA or in the cache."""
     wanted = [name for file in entry.files for name in file.products if name != "README"]
+
+    def here(folder: Path) -> bool:
+        return bool(wanted) and all((folder / name).is_file() for name in wanted)
+
     roots = [data_dir, os.environ.get("SPARSEREC_DATA") or None, download_folder()]
     for root in (Path(root) for root in roots if root is not None):
         for folder in (root / entry.name, *(root / alias for alias in entry.aliases)):
-            if _has_files(folder, wanted):
+            if here(folder):
                 return folder
-        if _has_files(root, wanted) and _is_right(root, entry):
-            return root
+        if here(root):  # under no telling name: whether it is this set, counts and pair hashes say
+            with suppress(DataError):
+                verify(read_source(root), entry, str(root))
+                return root
     return None
-
-
-def _has_files(folder: Path, names: list[str]) -> bool:
-    return bool(names) and all((folder / name).is_file() for name in names)
-
-
-def _is_right(folder: Path, entry: NamedSet) -> bool:
-    """Whether files under no telling folder name are this set, by counts and pair hash."""
-    try:
-        verify(read_source(folder), entry, str(folder))
-    except DataError:
-        return False
-    return True
 
 
 def fetch(
@@ -229,13 +223,6 @@ def fetch(
         urls = {file.name: {"url": file.url, "sha256": hashes.get(file.name)} for file in entry.files}
         write_text(folder / FETCHED, json.dumps(urls, indent=2) + "\n")
     return folder, hashes
-
-
-def load_named(
-    name: str, data_dir: Path | str | None = None, download: bool = True, quiet: bool = False, **options: Any
-) -> Source:
-    """Load a data set of the catalogue, fetching it if it is nowhere and `download` allows."""
-    return load_entry(get_named(name), data_dir, download, quiet, **options)
 
 
 def load_entry(
@@ -267,17 +254,10 @@ def load_entry(
 
 def resolve(text: str | Path, data_dir: Path | str | None = None, **options: Any) -> Source:
     """A Source from what a user typed: a path, or the name of a data set where no such path exists."""
-    if Path(text).exists():
-        return read_source(Path(text), **options)
-    if find_named(str(text)) is not None:
-        return load_named(str(text), data_dir, **options)
-    if any(mark in str(text) for mark in "/\\."):
-        return read_source(Path(text), **options)
-    try:
-        get_named(str(text))
-    except UnknownFormatError as error:
-        raise UnknownFormatError(f"no file {text!r} here, and {error}") from None
-    raise AssertionError("find_named and get_named disagree")
+    path, name = Path(text), str(text)
+    if path.exists() or (find_named(name) is None and any(mark in name for mark in "/\\.")):
+        return read_source(path, **options)
+    return load_entry(get_named(name, f"no file {text!r} here, and "), data_dir, **options)
 
 
 def verify(source: Source, entry: NamedSet, where: str) -> Source:
@@ -293,11 +273,8 @@ def verify(source: Source, entry: NamedSet, where: str) -> Source:
     for name, pair_hash in entry.pair_hashes.items():
         if source.parts[name].pair_hash() != pair_hash:
             raise WrongDataError(f"{where}: the {name} pairs are not those of {entry.name}; fetch it again")
-    how = (
-        "all pairs checked against their hash"
-        if entry.pair_hashes
-        else "counts checked; no hash known (unverified)"
-    )
+    unverified = "counts checked; no hash known (unverified)"
+    how = "all pairs checked against their hash" if entry.pair_hashes else unverified
     return source.with_notes(f"data set {entry.name}: {how}")
 
 

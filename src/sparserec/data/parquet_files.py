@@ -1,4 +1,4 @@
-"""Parquet files to Arrow tables of the needed columns."""
+"""Parquet files to Arrow tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.data.errors import UnreadableFileError
-from sparserec.data.naming import choose_columns
 from sparserec.data.sniff import read_bytes
 
 
@@ -20,13 +19,12 @@ def parquet_names(path: Path) -> list[str]:
         return parquet.read_schema(path).names  # type: ignore[no-any-return]
 
 
-def read_parquet(path: Path, wanted: dict[str, str | None]) -> tuple[Any, dict[str, str]]:
-    """The needed columns and the column of each role."""
+def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
+    """All columns, or the named ones."""
     from pyarrow import parquet
 
-    roles = choose_columns(parquet_names(path), wanted, str(path))
     with _explaining(path):
-        return parquet.ParquetFile(path).read(columns=list(dict.fromkeys(roles.values()))), roles
+        return parquet.ParquetFile(path).read(columns=columns)
 
 
 @contextmanager

@@ -84,7 +84,7 @@ def read_source(
     if isinstance(train, Source):
         return train
     if isinstance(train, Interactions):
-        return _wrapped(train)
+        return Source.whole(train, "interactions")
     given = {name: value for name, value in zip(PART_NAMES, (train, valid, test)) if value is not None}
     if all(isinstance(value, (str, PathLike)) for value in given.values()):
         columns, report = _read_paths({name: Path(value) for name, value in given.items()}, settings)
@@ -106,17 +106,6 @@ def read_source(
     chosen = settings.min_rating, settings.core, drawn, settings.count_repeats
     source = build_source(columns, report, *chosen)
     return name_items_from_beside(source)
-
-
-def _wrapped(data: Interactions) -> Source:
-    report = ReadReport(
-        "interactions",
-        users=data.n_users,
-        items=data.n_items,
-        parts={"train": len(data)},
-        density=data.density,
-    )
-    return Source(data, None, None, report)
 
 
 def _read_objects(given: dict[str, Any], options: ReadOptions) -> tuple[dict[str, Columns], ReadReport]:

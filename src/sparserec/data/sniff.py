@@ -74,6 +74,10 @@ def read_text_head(path: Path, limit: int = 65536) -> str:
     if len(data) >= limit - 4 and b"\n" in data:
         data = data[: data.rindex(b"\n") + 1]
     check_text(path, data)
+    if b"\0" in data:
+        raise UnknownFormatError(
+            f"{path}: a binary file of unknown form; give CSV, TSV, Parquet or LightGCN text"
+        )
     return data.decode("utf-8")
 
 
@@ -83,8 +87,11 @@ def read_text_head(path: Path, limit: int = 65536) -> str:
 def read_text_table(path: Path, form: Form, wanted: dict[str, str | None]) -> tuple[Any, dict[str, str]]:
     """The needed columns as an Arrow table of texts, and the column of each role."""
     data = _regular(read_bytes(path), form)
-    names = _column_names(data, form)
-    third_is_time = _third_is_time(data, form)
+    lines = [line for line in data.split(b"\n", 100)[:100] if line.strip()][:2] or [b""]
+    texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
+    first, last = ([cell.strip().strip('"') for cell in texts[at].split(form.delimiter)] for at in (0, -1))
+    names = first if form.header else [str(position + 1) for position in range(len(first))]
+    third_is_time = _third_is_time(last[1:] if form.index else last)
     if form.header:
         roles = choose_columns(names, wanted, str(path), third_is_time)
     else:
@@ -116,20 +123,7 @@ def _regular(data: bytes, form: Form) -> bytes:
     return data
 
 
-def _first_rows(data: bytes, form: Form) -> list[list[str]]:
-    """The first two rows, the header among them."""
-    lines = [line for line in data.split(b"\n", 100)[:100] if line.strip()][:2] or [b""]
-    texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
-    return [[cell.strip().strip('"') for cell in text.split(form.delimiter)] for text in texts]
-
-
-def _column_names(data: bytes, form: Form) -> list[str]:
-    first = _first_rows(data, form)[0]
-    return first if form.header else [str(position + 1) for position in range(len(first))]
-
-
-def _third_is_time(data: bytes, form: Form) -> bool:
-    row = _first_rows(data, form)[-1][1 if form.index else 0 :]
+def _third_is_time(row: list[str]) -> bool:
     try:
         return len(row) == 3 and float(row[2]) >= LATE
     except ValueError:
@@ -197,19 +191,28 @@ class Form:
 
 def sniff(path: Path, wanted: str | None = None, header: bool | None = None, named: bool = False) -> Form:
     """The form of a file; `wanted` and `header` overrule the guess, `named` says the caller named columns."""
-    if wanted == "parquet" or (wanted is None and _is_parquet(path)):
+    if wanted == "parquet" or (
+        wanted is None and (path.suffix.lower() in (".parquet", ".pq") or read_bytes(path, 4) == b"PAR1")
+    ):
         return Form("parquet")
     if path.suffix.lower() in _REFUSED and wanted is None:
         raise UnknownFormatError(f"{path}: {path.suffix} files are not read; {_REFUSED[path.suffix.lower()]}")
-    lines = _head_lines(path)
+    lines = [line for line in read_text_head(path).splitlines() if line.strip()]
+    if not lines:
+        raise EmptyDataError(f"{path}: the file is empty")
     if wanted == "lightgcn":
         return Form("lightgcn", " ", False)
     if wanted == "inter" or (wanted is None and ".inter" in path.suffixes):
         return Form("inter", "\t", True)
     if wanted == "movielens" or (wanted is None and "::" in lines[0] and "," not in lines[0]):
         return Form("movielens", "\t", False)
-    delimiter = _delimiter(lines)
-    rows = [_cells(line, delimiter) for line in lines]
+    shown = lines[:50]
+    splits = (
+        mark for mark in "\t,;|" if mark in lines[0] and 2 * sum(mark in line for line in shown) >= len(shown)
+    )
+    delimiter = next(splits, " ")
+    split = (line.split(None if delimiter == " " else delimiter) for line in lines)
+    rows = [[cell.strip().strip('"') for cell in cells] for cells in split]
     if header is None:
         header = named or _has_header(rows) or (delimiter != " " and _has_numbered_header(rows))
     if wanted is None and delimiter == " " and not header and _is_lightgcn(rows):
@@ -223,36 +226,6 @@ def sniff(path: Path, wanted: str | None = None, header: bool | None = None, nam
     return Form("table" if header else "lines", delimiter, header, index, note)
 
 
-def _is_parquet(path: Path) -> bool:
-    return path.suffix.lower() in (".parquet", ".pq") or read_bytes(path, 4) == b"PAR1"
-
-
-def _head_lines(path: Path) -> list[str]:
-    head = read_text_head(path)
-    if "\0" in head:
-        raise UnknownFormatError(
-            f"{path}: a binary file of unknown form; give CSV, TSV, Parquet or LightGCN text"
-        )
-    lines = [line for line in head.splitlines() if line.strip()]
-    if not lines:
-        raise EmptyDataError(f"{path}: the file is empty")
-    return lines
-
-
-def _delimiter(lines: list[str]) -> str:
-    """The separator that splits the first line and most of the following ones."""
-    for candidate in ("\t", ",", ";", "|"):
-        having = sum(candidate in line for line in lines[:50])
-        if candidate in lines[0] and having >= 0.5 * len(lines[:50]):
-            return candidate
-    return " "
-
-
-def _cells(line: str, delimiter: str) -> list[str]:
-    cells = line.split() if delimiter == " " else line.split(delimiter)
-    return [cell.strip().strip('"') for cell in cells]
-
-
 def _has_header(rows: list[list[str]]) -> bool:
     """A known column name, words above numbers, or words without a digit above ids that all have one."""
     if looks_like_header(rows[0]):
@@ -261,7 +234,8 @@ def _has_header(rows: list[list[str]]) -> bool:
         return False
     if any(_NUMBER.fullmatch(cell) for cell in rows[1]):
         return True
-    return not _has_digit("".join(rows[0])) and all(_has_digit(cell) for row in rows[1:] for cell in row[:2])
+    below = [cell for row in rows[1:] for cell in row[:2]]
+    return not re.search(r"\d", "".join(rows[0])) and all(re.search(r"\d", cell) for cell in below)
 
 
 def _has_numbered_header(rows: list[list[str]]) -> bool:
@@ -308,10 +282,6 @@ def _row_labels(rows: list[list[str]], header: bool) -> tuple[bool, str]:
         how = "names of columns, which are taken by position" if header else "a row; `header` says otherwise"
         return False, f"the first line ({','.join(rows[0])[:40]}) was read as {how}"
     return False, ""
-
-
-def _has_digit(text: str) -> bool:
-    return any(character.isdigit() for character in text)
 
 
 def _is_lightgcn(rows: list[list[str]]) -> bool:

@@ -9,7 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from sparserec.data import ReadReport, Source, read_item_info, read_source, resolve
+from sparserec.data import Source, read_item_info, read_source, resolve
 from sparserec.distributed import ALONE, Processes
 from sparserec.evaluation import Evaluation
 from sparserec.planning import PlanOptions, plan_run
@@ -197,21 +197,14 @@ def _train_final(
     began, record = time.perf_counter(), run.read_record()
     say("training once more on everything, for the file that is shipped", quiet)
     stops = tuple(event["share"] for event in run.read_events() if event["event"] == "phase")
-    everything = load_split(run.data).everything()
-    report = ReadReport(
-        "all parts of the log",
-        users=everything.n_users,
-        items=everything.n_items,
-        density=everything.density,
-        parts={"train": len(everything)},
-    )
+    source = Source.whole(load_split(run.data).everything(), "all parts of the log")
     settings = {"final": False, "open_test": False, "test_epochs": (), "base_settings": record.base_settings}
-    again, source = config.model_copy(update=settings), Source(everything, None, None, report)
+    again = config.model_copy(update=settings)
     beginning = Everything(start.for_final())
     finished = _train(_Job(run.final, again, source, beginning, resume, quiet, processes, stops, began=began))
     final = finished.record
     record.final = FinalRecord(
-        interactions=len(everything),
+        interactions=len(source.train),
         epochs=final.epochs,
         parameters=final.parameters,
         steps=final.steps,
