@@ -278,5 +278,5 @@ def test_temperatures_are_tried_outwards_until_they_get_worse(
         return 1.0 - abs(base.settings.temperature - best)
 
     monkeypatch.setattr(temperature_module, "short_training", score)
-    found = temperature_module.choose_temperature(history(), None, 0)  # type: ignore[arg-type]
+    found = temperature_module.choose_setting(history(), "temperature", None, 0)  # type: ignore[arg-type]
     assert list(found) == [f"{one:g}" for one in tried] and max(found, key=found.get) == f"{best:g}"

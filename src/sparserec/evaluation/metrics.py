@@ -191,11 +191,10 @@ def evaluate(
     Scores are summed block by block of `width` columns, as training sums them; None is one block. Several processes
     share the users, and all get the result.
     """
-    _check(train, truth, also_seen, ks)
-    if len(item_vectors) != train.n_items:
-        raise DataError(f"{len(item_vectors)} item vectors for {train.n_items} items")
 
     def ranked(users: np.ndarray, k: int, seen: Sequence[Listing]) -> np.ndarray:
+        if len(item_vectors) != train.n_items:
+            raise DataError(f"{len(item_vectors)} item vectors for {train.n_items} items")
         return top_items(user_vectors, item_vectors, users, k, seen, width=width, processes=processes)
 
     return _measure(ranked, train, truth, also_seen, ks)
@@ -205,7 +204,6 @@ def evaluate_scorer(
     scorer: Scorer, train: Listed, truth: Listed, also_seen: Sequence[Listed] = (), ks: Sequence[int] = (20,)
 ) -> Evaluation:
     """The same for a recommender that has no vectors, only scores."""
-    _check(train, truth, also_seen, ks)
 
     def ranked(users: np.ndarray, k: int, seen: Sequence[Listing]) -> np.ndarray:
         return top_scored(scorer, train.n_items, users, k, seen)
@@ -221,17 +219,6 @@ def _measure(
     ks: Sequence[int],
 ) -> Evaluation:
     """Metrics of the lists that `ranked` makes for users, a length and what is hidden."""
-    users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
-    top = ranked(users, max(ks), [(known.offsets(), known.items) for known in (train, *also_seen)])
-    per = {
-        f"{name}@{k}": values
-        for k in ks
-        for name, values in per_user(top, truth.offsets(), truth.items, users, k).items()
-    }
-    return Evaluation(summarise(per, top, users, train, truth, ks), per, users)
-
-
-def _check(train: Listed, truth: Listed, also_seen: Sequence[Listed], ks: Sequence[int]) -> None:
     if len(truth.items) == 0:
         raise DataError("there is nothing to evaluate on: the held-out part of the split is empty")
     sizes = {(part.n_users, part.n_items) for part in (train, truth, *also_seen)}
@@ -241,6 +228,14 @@ def _check(train: Listed, truth: Listed, also_seen: Sequence[Listed], ks: Sequen
         raise SettingError(
             f"ks = {list(ks)}: list lengths must be between 1 and the number of items, {train.n_items}"
         )
+    users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
+    top = ranked(users, max(ks), [(known.offsets(), known.items) for known in (train, *also_seen)])
+    per = {
+        f"{name}@{k}": values
+        for k in ks
+        for name, values in per_user(top, truth.offsets(), truth.items, users, k).items()
+    }
+    return Evaluation(summarise(per, top, users, train, truth, ks), per, users)
 
 
 def some_users(part: Interactions, count: int, seed: int = 0) -> Interactions:

@@ -52,10 +52,7 @@ def build_adjacency(train: Interactions, self_loops: bool = False) -> Adjacency:
         raise DataError(f"{entries:,} adjacency entries; at most {MOST_ENTRIES:,} are supported")
     # Pairs are sorted by user, so a stable sort by item leaves users ascending within an item.
     by_item = np.argsort(train.items, kind="stable")
-    halves = [
-        (train.user_counts(), train.items, n_users),
-        (train.item_counts(), train.users[by_item], 0),
-    ]
+    halves = [(train.user_counts(), train.items, n_users), (train.item_counts(), train.users[by_item], 0)]
     degree = np.concatenate([counts for counts, _, _ in halves]).astype(np.int64)
     neighbours = np.concatenate([other.astype(np.int32) + np.int32(shift) for _, other, shift in halves])
     if self_loops:
@@ -101,17 +98,13 @@ def build_histories(train: Interactions, item_exponent: float, length_exponent: 
 
 def by_degree(train: Interactions) -> tuple[np.ndarray, np.ndarray]:
     """Busiest users and items first."""
-    return _descending(train.user_counts()), _descending(train.item_counts())
+    users, items = (
+        np.argsort(-counts, kind="stable") for counts in (train.user_counts(), train.item_counts())
+    )
+    return users, items
 
 
 def by_group(train: Interactions, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """By group (one per node, users first), the busiest first within a group."""
     users, items = group[: train.n_users], group[train.n_users :]
-    return (
-        np.lexsort((-train.user_counts(), users)),
-        np.lexsort((-train.item_counts(), items)),
-    )
-
-
-def _descending(counts: np.ndarray) -> np.ndarray:
-    return np.argsort(-counts, kind="stable")
+    return np.lexsort((-train.user_counts(), users)), np.lexsort((-train.item_counts(), items))

@@ -24,11 +24,6 @@ def dropped_weights(graph: Adjacency, key: Key, rate: float) -> tuple[np.ndarray
     return weights, transposed
 
 
-def drop_entries(block: np.ndarray, rows: np.ndarray, key: Key, rate: float, first_column: int = 0) -> None:
-    """Drop entries of gathered rows in place; used on outputs and again on their gradient."""
-    _drop_entries(block, rows, key, rate, first_column)
-
-
 def decay_gradient(block: np.ndarray, first_column: int, key: Key, rate: float, decay: float) -> float:
     """Turn outputs before dropout, shape (nodes, width), into the gradient of decay/2 |dropped output|^2.
 
@@ -56,7 +51,8 @@ def _drop_edges(
 
 
 @compiled(parallel=True)
-def _drop_entries(block: np.ndarray, rows: np.ndarray, key: Key, rate: float, first_column: int) -> None:
+def drop_entries(block: np.ndarray, rows: np.ndarray, key: Key, rate: float, first_column: int = 0) -> None:
+    """Drop entries of gathered rows in place; used on outputs and again on their gradient."""
     for position in prange(block.shape[0]):
         for column in range(block.shape[1]):
             block[position, column] *= dropout_factor(key, rate, rows[position], first_column + column)

@@ -89,8 +89,8 @@ class ColumnFilter:
         self._backward = self._whole if transposed_weights is None else self._matrix(transposed_weights)
         self._last = self._forward
         if rows is not None and self.layers > 0:
-            arrays = slice_rows(graph.offsets, graph.neighbours, forward_weights, rows)
-            self._last = make_matrix(*arrays, graph.n_nodes, self.backend)
+            taken = slice_rows(graph.offsets, graph.neighbours, forward_weights, rows)
+            self._last = make_matrix(taken[0], taken[1], taken[2], graph.n_nodes, self.backend)
 
     def input(self, width: int) -> torch.Tensor:
         """The (nodes, width) buffer that the table fills before `forward`."""

@@ -36,24 +36,18 @@ def make_matrix(
 ) -> Matrix:
     """Wrap CSR arrays without copying them."""
     kind = MklMatrix if choose_backend(backend) == "mkl" else CompiledMatrix
-    return kind(offsets, neighbours, weights, n_columns)
+    return kind(n_columns, offsets, neighbours, weights)
 
 
 class MklMatrix:
     """torch sparse CSR with int32 indices, the layout MKL takes without converting."""
 
-    def __init__(
-        self, offsets: np.ndarray, neighbours: np.ndarray, weights: np.ndarray, n_columns: int
-    ) -> None:
+    def __init__(self, n_columns: int, *arrays: np.ndarray) -> None:
+        offsets, neighbours, weights = map(torch.from_numpy, arrays)
+        size = len(offsets) - 1, n_columns
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", message="Sparse CSR tensor support is in beta")
-            self._csr = torch.sparse_csr_tensor(
-                torch.from_numpy(offsets),
-                torch.from_numpy(neighbours),
-                torch.from_numpy(weights),
-                size=(len(offsets) - 1, n_columns),
-                check_invariants=False,
-            )
+            self._csr = torch.sparse_csr_tensor(offsets, neighbours, weights, size, check_invariants=False)
 
     def multiply(self, block: torch.Tensor, out: torch.Tensor) -> None:
         """out = matrix @ block.
@@ -67,10 +61,8 @@ class MklMatrix:
 class CompiledMatrix:
     """The same product as a compiled loop over rows; also handles float64 blocks, for tests."""
 
-    def __init__(
-        self, offsets: np.ndarray, neighbours: np.ndarray, weights: np.ndarray, n_columns: int
-    ) -> None:
-        self._arrays = offsets, neighbours, weights
+    def __init__(self, n_columns: int, *arrays: np.ndarray) -> None:
+        self._arrays = arrays
 
     def multiply(self, block: torch.Tensor, out: torch.Tensor) -> None:
         """out = matrix @ block."""
@@ -92,9 +84,10 @@ def _multiply_rows(
 
 
 @compiled()
-def _slice_rows(
+def slice_rows(
     offsets: np.ndarray, neighbours: np.ndarray, weights: np.ndarray, rows: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """CSR arrays of the chosen rows only: the last hop is computed just where a batch asks for it."""
     taken_offsets = np.zeros(len(rows) + 1, np.int32)
     for position in range(len(rows)):
         row = rows[position]
@@ -107,10 +100,3 @@ def _slice_rows(
             taken_neighbours[target + edge] = neighbours[start + edge]
             taken_weights[target + edge] = weights[start + edge]
     return taken_offsets, taken_neighbours, taken_weights
-
-
-def slice_rows(
-    offsets: np.ndarray, neighbours: np.ndarray, weights: np.ndarray, rows: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """CSR arrays of the chosen rows only: the last hop is computed just where a batch asks for it."""
-    return _slice_rows(offsets, neighbours, weights, rows)

@@ -219,6 +219,7 @@ class Table(Protocol):
 
         Returns a loss of the table's own on them (0 for most); its gradient the table adds to what it receives.
         """
+        return 0.0
 
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
         """Write the block's values to `out`, shape (rows, width); outside of a step too, to evaluate."""
@@ -228,6 +229,7 @@ class Table(Protocol):
 
     def finish_step(self, update: Update) -> None:
         """All blocks of this step have been received (for tables whose parameters span blocks)."""
+        return None
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         """sum over rows of decay * half the squared row, for the reported loss."""
@@ -256,6 +258,7 @@ class Table(Protocol):
         """Entries in use of each row, for statistics and figures; None where rows have no entries of their own
         choice.
         """
+        return None
 
     def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
         """The table as a device file holds it, quantised, row j being its row order[j].
@@ -268,13 +271,3 @@ class Table(Protocol):
 
     def quantised(self, bits: int) -> Table:
         """A copy whose values went through the device codec; for evaluation only."""
-
-
-class BlockWise:
-    """What tables have in common whose blocks are updated as they are received: nothing to begin or to finish."""
-
-    def begin_step(self, rows: np.ndarray, counts: np.ndarray) -> float:
-        return 0.0
-
-    def finish_step(self, update: Update) -> None:
-        pass

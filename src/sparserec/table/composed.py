@@ -37,7 +37,7 @@ def code_shape(shape: Shape, size: int) -> Shape:
     return Shape(size, size, shape.dim, shape.width)
 
 
-class ComposedTable:
+class ComposedTable(Table):
     """Two code books and how rows are made from them."""
 
     kind = "composed"
@@ -123,9 +123,6 @@ class ComposedTable:
 
     def counted_numbers(self) -> int:
         return self.codes.counted_numbers()
-
-    def row_sizes(self) -> None:
-        return None
 
     def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
         raise SettingError(

@@ -22,7 +22,7 @@ from sparserec.compiled import compiled
 from sparserec.device import EncodedTable, fake_quantise, quantised_bytes
 from sparserec.errors import SettingError
 from sparserec.table.adam import BETA_1, BETA_2, EPSILON
-from sparserec.table.base import EntryDropout, Held, Ledger, Shape, State, Update
+from sparserec.table.base import EntryDropout, Held, Ledger, Shape, State, Table, Update
 from sparserec.table.dense import drop_block
 
 ROWS_AT_ONCE = 4096
@@ -60,7 +60,7 @@ def network_size(hashes: int, width: int, layers: int, dim: int) -> int:
     return hashes * width + (layers - 1) * width * width + 2 * layers * width + (width + 1) * dim
 
 
-class ComputedTable:
+class ComputedTable(Table):
     """Hash functions and a network, with the moments of its weights."""
 
     kind = "computed"
@@ -232,9 +232,6 @@ class ComputedTable:
     def counted_numbers(self) -> int:
         """Weights and their gradients; activations are left out, as they are for tables."""
         return 2 * self.parameters()
-
-    def row_sizes(self) -> None:
-        return None
 
     def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
         raise SettingError(

@@ -11,10 +11,10 @@ from numba import prange
 from sparserec.compiled import compiled
 from sparserec.device import EncodedTable, encode_table, fake_quantise, quantised_bytes
 from sparserec.table.adam import BlockDropout, Cohorts, dropped, update_dense
-from sparserec.table.base import BlockWise, EntryDropout, Held, InitialValues, Ledger, Shape, State, Update
+from sparserec.table.base import EntryDropout, Held, InitialValues, Ledger, Shape, State, Table, Update
 
 
-class DenseTable(BlockWise):
+class DenseTable(Table):
     """One contiguous (rows, width) array per column block, with its two moments."""
 
     kind = "dense"
@@ -93,9 +93,6 @@ class DenseTable(BlockWise):
     def counted_numbers(self) -> int:
         """Table and gradient."""
         return 2 * self.parameters()
-
-    def row_sizes(self) -> None:
-        return None
 
     def encoded(self, order: np.ndarray, bits: int) -> EncodedTable:
         return encode_table(self.matrix()[order], bits)

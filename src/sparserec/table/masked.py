@@ -12,12 +12,12 @@ from numba import prange
 
 from sparserec.compiled import compiled
 from sparserec.table.adam import BlockDropout, own_gradient
-from sparserec.table.base import BlockWise, EntryDropout, Held, InitialValues, Ledger, Shape, State, Update
+from sparserec.table.base import EntryDropout, Held, InitialValues, Ledger, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.sparse import SeenAsSparse, SparseTable
 
 
-class MaskedTable(SeenAsSparse, BlockWise):
+class MaskedTable(SeenAsSparse):
     """A dense table, which entries are active, and the gradient of the last batch."""
 
     kind = "masked"

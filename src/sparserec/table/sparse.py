@@ -8,7 +8,7 @@ Candidates are sampled rows whose full gradient is accumulated, for the next exp
 from __future__ import annotations
 
 import copy
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from itertools import pairwise
 
 import numpy as np
@@ -25,7 +25,6 @@ from sparserec.device import (
 )
 from sparserec.table.adam import Active, BlockDropout, Cohorts, dropped, update_active
 from sparserec.table.base import (
-    BlockWise,
     Candidates,
     EntryDropout,
     Held,
@@ -33,12 +32,13 @@ from sparserec.table.base import (
     Ledger,
     Shape,
     State,
+    Table,
     Update,
     Watched,
 )
 
 
-class SparseTable(BlockWise):
+class SparseTable(Table):
     """A table of which only the support is stored and trained."""
 
     kind = "sparse"
@@ -209,6 +209,11 @@ class SparseTable(BlockWise):
         )
 
     @property
+    def wants_last_gradient(self) -> bool:
+        """Whether the gradient of every candidate in every batch is asked for: then whole rows are made anyway."""
+        return self.watched is not None or (self.candidates is not None and not self.candidates.cumulative)
+
+    @property
     def changed_at(self) -> int:
         """The step after which the support last changed, 0 for the first one."""
         return self.cohorts.births[-1]
@@ -316,7 +321,7 @@ class SparseTable(BlockWise):
         return twin
 
 
-class SeenAsSparse(ABC):
+class SeenAsSparse(Table):
     """What tables have in common of which a device sees the active entries alone."""
 
     @abstractmethod

@@ -18,7 +18,7 @@ from scipy.special import expit
 
 from sparserec.compiled import compiled
 from sparserec.table.adam import BlockDropout, Cohorts, adam_entry, dropped, own_gradient
-from sparserec.table.base import BlockWise, EntryDropout, Held, InitialValues, Ledger, Shape, State, Update
+from sparserec.table.base import EntryDropout, Held, InitialValues, Ledger, Shape, State, Update
 from sparserec.table.dense import DenseTable
 from sparserec.table.sparse import SeenAsSparse, SparseTable
 
@@ -48,7 +48,7 @@ class ThresholdStep(NamedTuple):
     ceiling: float
 
 
-class ThresholdedTable(SeenAsSparse, BlockWise):
+class ThresholdedTable(SeenAsSparse):
     """Values, threshold logits and the moments of both: six numbers for every entry."""
 
     kind = "thresholded"

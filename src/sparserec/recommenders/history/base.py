@@ -11,7 +11,6 @@ exponent of the weights are what made it better here (docs/log.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
@@ -66,7 +65,7 @@ class HistoryStepper:
         own_loss = table.begin_step(*self._every_row)
         penalty = table.ego_penalty(self._row_decay) if self.weight_decay else 0.0
         update = Update(step, learning_rate, self._row_decay)
-        if self.sparse is not None and not _wants_last_gradient(self.sparse.table):
+        if self.sparse is not None and not self.sparse.table.wants_last_gradient:
             loss, entries = self.sparse.run(batch, step)
             self.sparse.table.receive_entries(entries, update)
         else:
@@ -94,11 +93,6 @@ def step_bytes(users: int, rows: int, dim: int, entries: int | None, chunks: int
     if entries is None:
         return {"scratch": 8 * rows, "rows": of_users + 12 * dim * rows, "loss": 8 * users * ITEMS_AT_ONCE}
     return {"scratch": 16 * rows, "rows": of_users, "gradient": 4 * entries}
-
-
-def _wants_last_gradient(table: SparseTable) -> bool:
-    """Whether every candidate's gradient of every batch is asked for: then whole rows are made anyway."""
-    return table.watched is not None or (table.candidates is not None and not table.candidates.cumulative)
 
 
 # A few more steps of base `history` after its training: the same batches and loss, for what a file will hold.
@@ -155,52 +149,39 @@ STEPS, COLUMNS, USERS, LARGEST_SOFTMAX, RANKED_USERS = 160, 32, 128, 4_000_000, 
 RATE, LAST_RATE = 0.03, 0.002
 
 
-def choose_temperature(base: History, split: Split, seed: int, quiet: bool = True) -> dict[str, float]:
-    """Validation score (NDCG) of every temperature tried, by its name; the largest is the choice."""
-    lengths = base.settings.length_exponent
-    known = base.changed(length_exponent=LENGTH if lengths is None else lengths)
-
-    def score(value: float) -> float:
-        return short_training(known.changed(temperature=value), split, seed)
-
-    say("choosing the temperature: short trainings, compared on validation", quiet)
-    with progress("choosing the temperature", len(TEMPERATURES), quiet) as bar:
-        return outwards(TEMPERATURES, TEMPERATURE, score, bar.advance)
+CHOICES = {
+    "temperature": (TEMPERATURES, TEMPERATURE, "the temperature"),
+    "length_exponent": (LENGTHS, LENGTH, "lengths of items"),
+}
+"""What is tried of each setting, the usual value, and what it is called."""
 
 
-def choose_length(base: History, split: Split, seed: int, quiet: bool = True) -> dict[str, float]:
-    """The same for the exponent of the items' lengths, at the temperature of the recommender."""
-
-    def score(value: float) -> float:
-        return short_training(base.changed(length_exponent=value), split, seed)
-
-    say("choosing lengths of items in the same way", quiet)
-    with progress("choosing lengths of items", len(LENGTHS), quiet) as bar:
-        return outwards(LENGTHS, LENGTH, score, bar.advance)
-
-
-def outwards(
-    values: tuple[float, ...],
-    first: float,
-    score: Callable[[float], float],
-    tried: Callable[[int, str], None] = lambda count, value: None,
+def choose_setting(
+    base: History, setting: str, split: Split, seed: int, quiet: bool = True
 ) -> dict[str, float]:
-    """Scores by value: of the first, then of those on its better side until one is worse; `tried` hears of each."""
-    scores: dict[float, float] = {}
+    """Validation score (NDCG) of every value tried, by its name; the largest is the choice.
 
-    def at(index: int) -> float:
-        if not 0 <= index < len(values):
-            return -1.0
-        one = values[index]
-        if one not in scores:
-            scores[one] = score(one)
-            tried(1, f"{one:g}")
-        return scores[one]
+    The usual value comes first, then those on its better side until one is worse.
+    """
+    values, usual, what = CHOICES[setting]
+    lengths, scores = base.settings.length_exponent, dict[float, float]()
+    known = base.changed(length_exponent=LENGTH if lengths is None else lengths)
+    say(f"choosing {what}: short trainings, compared on validation", quiet)
+    with progress(f"choosing {what}", len(values), quiet) as bar:
 
-    here = values.index(first)
-    direction = 1 if at(here + 1) > at(here) else -1
-    while at(here + direction) > at(here):
-        here += direction
+        def at(index: int) -> float:
+            if not 0 <= index < len(values):
+                return -1.0
+            one = values[index]
+            if one not in scores:
+                scores[one] = short_training(known.changed(**{setting: one}), split, seed)
+                bar.advance(1, f"{one:g}")
+            return scores[one]
+
+        here = values.index(usual)
+        direction = 1 if at(here + 1) > at(here) else -1
+        while at(here + direction) > at(here):
+            here += direction
     return {f"{one:g}": scores[one] for one in sorted(scores)}
 
 
@@ -233,7 +214,7 @@ class History(ItemBase):
     learns_codes = True
 
     def __init__(self, settings: HistorySettings) -> None:
-        self.settings: HistorySettings = settings
+        super().__init__(settings)
         self.item_exponent = settings.item_exponent
         self.length_exponent = settings.length_exponent or 0.0
 
@@ -253,9 +234,9 @@ class History(ItemBase):
         if self.settings.temperature or not len(split.valid):
             return self, tried
         chosen = self
-        for setting, choose in (("temperature", choose_temperature), ("length_exponent", choose_length)):
+        for setting in CHOICES:
             if getattr(chosen.settings, setting) is None:
-                scores = tried[setting] = decide(partial(choose, chosen, split, seed, quiet))
+                scores = tried[setting] = decide(partial(choose_setting, chosen, setting, split, seed, quiet))
                 chosen = chosen.changed(**{setting: float(max(scores, key=lambda name: scores[name]))})
         return chosen, tried
 

@@ -55,18 +55,12 @@ class HistoryBatch:
     users: np.ndarray  # float32 (users,) weight of each user in the loss; they sum to 1
     items: np.ndarray  # int32 (pairs,) ascending
     owners: np.ndarray  # int32 (pairs,) whose pair it is, as a place in the batch
-    weights: (
-        np.ndarray
-    )  # float32 (pairs,) of the item in its user's vector, over the temperature; 0 where dropped
+    weights: np.ndarray  # float32 (pairs,) of the item in the user's vector, over the temperature; 0: dropped
     targets: np.ndarray  # float32 (pairs,) weight of the pair in the loss; they sum to 1
     softmax: np.ndarray  # int32 (n,) ascending
     odds: np.ndarray  # float32 (n,) how many items each one of the softmax stands for
     starts: np.ndarray  # int32 (n + 1,) where the pairs of each item of the softmax begin
     lengths: np.ndarray  # float32 (items of the log,) how long each item's vector is
-
-    @property
-    def n_users(self) -> int:
-        return len(self.users)
 
     def chunks(self, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
         """Where the pairs, and the items of the softmax, of each chunk of rows held here begin; and end, at last."""
@@ -81,14 +75,10 @@ class Histories:
         self.graph, self.settings, self.seed = graph, settings, seed
         most = settings.largest_softmax // settings.batch_of(graph.n_users)
         self.softmax_items = min(graph.n_items, max(1, most))
-        self.lengths = item_lengths(graph)
+        ones = np.ones(graph.n_items, np.float32)
+        self.lengths = ones if graph.item_lengths is None else graph.item_lengths
         self.temperature = np.float32((settings.temperature or TEMPERATURE) * self.lengths.mean())
-        self._all = np.arange(graph.n_items, dtype=np.int32), np.ones(graph.n_items, np.float32)
-
-    @property
-    def sampled(self) -> bool:
-        """Whether the softmax runs over a sample of the items."""
-        return self.softmax_items < self.graph.n_items
+        self._all = np.arange(graph.n_items, dtype=np.int32), ones
 
     def batch(self, users: np.ndarray, step: int) -> HistoryBatch:
         """The histories of these users, with this step's dropout and sample."""
@@ -104,7 +94,8 @@ class Histories:
         of_users, targets = self._counted(pairs, owners, sizes)
         order = np.argsort(items, kind="stable")
         items = items[order]
-        softmax, odds = self._sample(items, step) if self.sampled else self._all
+        sampled = self.softmax_items < graph.n_items
+        softmax, odds = self._sample(items, step) if sampled else self._all
         starts = np.append(np.searchsorted(items, softmax), len(items)).astype(np.int32)
         of_pairs = items, owners[order], weights[order], targets[order]
         return HistoryBatch(of_users, *of_pairs, softmax, odds, starts, self.lengths)
@@ -133,11 +124,6 @@ class Histories:
         softmax = np.sort(np.concatenate([np.flatnonzero(own), drawn])).astype(np.int32)
         odds = np.where(own[softmax], np.float32(1.0), np.float32(len(others) / max(count, 1)))
         return softmax, odds
-
-
-def item_lengths(graph: Adjacency) -> np.ndarray:
-    """How long vectors of items are made, float32 (items,)."""
-    return np.ones(graph.n_items, np.float32) if graph.item_lengths is None else graph.item_lengths
 
 
 @compiled()

@@ -53,12 +53,12 @@ def softmax_gradient(
     No row is longer than `longest`.
     """
     chunks = [Chunk(batch, shape, own, index) for index in range(len(shape.parts))]
-    parts = torch.zeros(len(chunks), batch.n_users, shape.dim)
+    parts = torch.zeros(len(chunks), len(batch.users), shape.dim)
     for part, chunk in zip(parts, chunks):
         part.index_add_(0, chunk.owners, rows[chunk.items] * chunk.weights[:, None])
     users = _total(shape, parts)
-    best = torch.full((len(chunks), batch.n_users), -torch.inf)
-    known = torch.zeros(len(chunks), batch.n_users + 1, dtype=torch.float64)
+    best = torch.full((len(chunks), len(batch.users)), -torch.inf)
+    known = torch.zeros(len(chunks), len(batch.users) + 1, dtype=torch.float64)
     for chunk, top, sums in zip(chunks, best, known):
         scores = (users[chunk.owners] * rows[chunk.items]).sum(1) - chunk.own
         top.scatter_reduce_(0, chunk.owners, scores, "amax")

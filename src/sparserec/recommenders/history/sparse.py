@@ -44,27 +44,32 @@ class SparseHistory:
     def run(self, batch: HistoryBatch, step: int) -> tuple[float, np.ndarray]:
         """Loss of the batch and its gradient on the active entries; candidates take theirs on the way."""
         table, shape = self.table, self.table.shape
-        self._follow_support()
+        if table.positions is not self._positions:
+            edges = np.arange(shape.n_rows + 1, dtype=np.int32) * np.int32(shape.dim)
+            self.starts, self._positions = (
+                np.searchsorted(table.positions, edges).astype(np.int32),
+                table.positions,
+            )
         row_scales(self.starts, table.values, batch.lengths, self.scales)
         entries = ActiveRows(self.starts, table.positions, table.values, self.scales)
         squares = batch.lengths**2
         own = batch.weights * squares[batch.items] * (self.scales[batch.items] > 0)
         chunks, softmax_chunks = batch.chunks(shape)
         pairs = Pairs(chunks, batch.items, batch.owners)
-        wanted = len(shape.parts), shape.dim, batch.n_users
+        wanted = len(shape.parts), shape.dim, len(batch.users)
         if self._parts.shape != wanted:
             self._parts = np.empty(wanted, np.float32)
         parts = self._parts
         parts[:] = 0.0
         _add_rows(pairs, batch.weights, entries, parts)
         vectors = shape.gather(parts).sum(axis=0)
-        best, liked = np.empty((len(parts), batch.n_users), np.float32), np.empty(len(parts))
+        best, liked = np.empty((len(parts), len(batch.users)), np.float32), np.empty(len(parts))
         _score_pairs(pairs, own, batch.targets, entries, vectors, best, liked)
         bound = torch.from_numpy(vectors).norm(dim=0) * float(batch.lengths.max())
         tops = top_scores(bound, torch.from_numpy(shape.gather(best))).numpy()
         over = batch.softmax, batch.odds, batch.starts, batch.owners, own, batch.targets
         softmax = Softmax(softmax_chunks, *over)
-        sums = np.empty((len(parts), batch.n_users), np.float32)
+        sums = np.empty((len(parts), len(batch.users)), np.float32)
         softmax_sums(softmax, entries, vectors, tops, sums, parts)
         known = shape.gather(np.column_stack([sums, liked])).sum(axis=0)
         value = float(batch.users @ (np.log(known[:-1]) + tops) - known[-1])
@@ -87,13 +92,6 @@ class SparseHistory:
         _finish_entries(through, entries, gradient)
         return value, gradient
 
-    def _follow_support(self) -> None:
-        table = self.table
-        if table.positions is not self._positions:
-            edges = np.arange(table.shape.n_rows + 1, dtype=np.int32) * np.int32(table.shape.dim)
-            self.starts = np.searchsorted(table.positions, edges).astype(np.int32)
-            self._positions = table.positions
-
     def _candidates(self, batch: HistoryBatch, step: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """This step's candidates, where each item of the softmax keeps its slopes (-1: nowhere), and room for them.
 
@@ -101,7 +99,7 @@ class SparseHistory:
         """
         held, kept_at = self.table.candidates, np.full(len(batch.softmax), -1, np.int32)
         if held is None:
-            return np.empty(0, np.int64), kept_at, np.empty((0, batch.n_users), np.float32)
+            return np.empty(0, np.int64), kept_at, np.empty((0, len(batch.users)), np.float32)
         budget = max(1.0, self.candidate_cost * self.table.parameters())
         turns = max(1, -(-len(held.rows) * self.table.shape.dim // int(budget)))
         chosen = np.arange(step % turns, len(held.rows), turns)
@@ -110,7 +108,7 @@ class SparseHistory:
         inside = batch.softmax[np.minimum(places, len(batch.softmax) - 1)] == held.rows[chosen]
         chosen, places = chosen[inside], places[inside]
         kept_at[places] = np.arange(len(chosen), dtype=np.int32)
-        return chosen - held.here.start, kept_at, np.empty((len(chosen), batch.n_users), np.float32)
+        return chosen - held.here.start, kept_at, np.empty((len(chosen), len(batch.users)), np.float32)
 
 
 def _multiply_by_chunk(shape: Shape, rows: np.ndarray, kept: np.ndarray, vectors: np.ndarray) -> np.ndarray:
