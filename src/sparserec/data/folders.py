@@ -8,10 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sparserec.data.errors import MissingColumnError, UnknownFormatError, UnreadableFileError
-from sparserec.data.formats import all_suffixes, find_format, form_of
-from sparserec.data.naming import choose_columns
-from sparserec.data.parquet_files import parquet_names
-from sparserec.data.sniff import read_text_head
+from sparserec.data.formats import all_suffixes, find_format, form_of, parquet_names
+from sparserec.data.sniff import choose_columns, read_text_head
 
 # Which tables of a folder belong together: parts of one table have the same columns, or names that
 # differ in digits.

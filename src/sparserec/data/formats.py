@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from sparserec.data.columns import Columns
+from sparserec.data.errors import MalformedLineError, UnreadableFileError
 from sparserec.data.frames import frame_columns
 from sparserec.data.lightgcn import read_lightgcn
-from sparserec.data.naming import choose_columns
-from sparserec.data.parquet_files import parquet_names, read_parquet
-from sparserec.data.sniff import Form, read_text_table, sniff, text_line
+from sparserec.data.sniff import LATE, Form, check_text, choose_columns, positions, read_bytes, sniff
 from sparserec.settings import find_kind, plugins
 
 if TYPE_CHECKING:
@@ -112,3 +114,108 @@ def form_of(path: Path, wanted: str | None = None, header: bool | None = None, n
 def all_suffixes() -> set[str]:
     """How files end that may be data."""
     return SUFFIXES.union(*(find_format(name).suffixes for name in plugins("formats")))
+
+
+# Text tables (CSV, TSV, .inter, `user item weight` lines, MovieLens `::`) to Arrow columns of text.
+
+
+def read_text_table(path: Path, form: Form, wanted: dict[str, str | None]) -> tuple[Any, dict[str, str]]:
+    """The needed columns as an Arrow table of texts, and the column of each role."""
+    data = _regular(read_bytes(path), form)
+    lines = [line for line in data.split(b"\n", 100)[:100] if line.strip()][:2] or [b""]
+    texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
+    first, last = ([cell.strip().strip('"') for cell in texts[at].split(form.delimiter)] for at in (0, -1))
+    names = first if form.header else [str(position + 1) for position in range(len(first))]
+    third_is_time = _third_is_time(last[1:] if form.index else last)
+    if form.header:
+        roles = choose_columns(names, wanted, str(path), third_is_time)
+    else:
+        named = {role: name for role, name in wanted.items() if name is not None}
+        by_place = positions(names[1:] if form.index else names, third_is_time)
+        free = {role: name for role, name in by_place.items() if name not in named.values()}
+        guessed: dict[str, str | None] = {"rating": "", "time": "", **free, **named}
+        roles = choose_columns(names, guessed, str(path))
+    return _parse(data, path, form, names, list(dict.fromkeys(roles.values()))), roles
+
+
+def text_line(path: Path, row: int, header: bool) -> int:
+    """Line number (from 1) of data row `row` (from 0): blank lines are no rows. Slow, for error messages only."""
+    left = row + (1 if header else 0)
+    for number, line in enumerate(read_bytes(path).split(b"\n"), start=1):
+        if line.strip():
+            if left == 0:
+                return number
+            left -= 1
+    return 0
+
+
+def _regular(data: bytes, form: Form) -> bytes:
+    """One separator of one byte between columns."""
+    if form.kind == "movielens":
+        return data.replace(b"::", b"\t")
+    if form.delimiter == " " and any(run in data for run in (b"  ", b"\t", b" \n", b" \r", b"\n ")):
+        return re.sub(rb" *(\r?\n) *", rb"\1", re.sub(rb"[ \t]+", b" ", data)).strip()
+    return data
+
+
+def _third_is_time(row: list[str]) -> bool:
+    try:
+        return len(row) == 3 and float(row[2]) >= LATE
+    except ValueError:
+        return False
+
+
+def _parse(data: bytes, path: Path, form: Form, names: list[str], needed: Sequence[str]) -> Any:
+    import pyarrow as pa
+    from pyarrow import csv
+
+    quoted: Any = '"' if form.delimiter in ",;" else False
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(needed))
+    read = csv.ReadOptions(column_names=names, skip_rows=0, skip_rows_after_names=1 if form.header else 0)
+    parse = csv.ParseOptions(delimiter=form.delimiter, quote_char=quoted)
+    try:
+        return csv.read_csv(pa.BufferReader(data), read, parse, convert)
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+        raise _explain(data, path, form, names, str(error)) from None
+
+
+def _explain(data: bytes, path: Path, form: Form, names: list[str], message: str) -> MalformedLineError:
+    """Find the first line with another number of columns; the fast parser does not say which it was."""
+    check_text(path, data)
+    for number, line in enumerate(data.decode("utf-8").splitlines(), start=1):
+        cells = line.count(form.delimiter) + 1
+        if line.strip() and cells != len(names) and '"' not in line:
+            return MalformedLineError(
+                f"{path}:{number}: {cells} columns where the first line has {len(names)} ({line[:60]!r}); fix the line"
+            )
+    return MalformedLineError(f"{path}: {message}")
+
+
+def parquet_names(path: Path) -> list[str]:
+    """The names of all columns."""
+    from pyarrow import parquet
+
+    with _explaining(path):
+        return parquet.read_schema(path).names  # type: ignore[no-any-return]
+
+
+def read_parquet(path: Path, columns: list[str] | None = None) -> Any:
+    """All columns, or the named ones."""
+    from pyarrow import parquet
+
+    with _explaining(path):
+        return parquet.ParquetFile(path).read(columns=columns)
+
+
+@contextmanager
+def _explaining(path: Path) -> Iterator[None]:
+    import pyarrow as pa
+
+    read_bytes(path, 4)  # a missing, unreadable or empty file gets its own message
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        first = str(error).splitlines()[0]
+        raise UnreadableFileError(
+            f"{path}: damaged or truncated Parquet file ({first}); write it again"
+        ) from None

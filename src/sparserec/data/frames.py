@@ -15,7 +15,7 @@ from sparserec.data.errors import (
     MissingColumnError,
     UnknownFormatError,
 )
-from sparserec.data.naming import choose_columns, positions
+from sparserec.data.sniff import choose_columns, positions
 
 VALUE = "value"
 """What the values of a matrix are called where columns are named."""

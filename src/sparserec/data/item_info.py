@@ -13,15 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from sparserec.data.columns import Source
 from sparserec.data.errors import MalformedLineError, MissingColumnError, UnknownFormatError
-from sparserec.data.folders import item_file
+from sparserec.data.formats import read_parquet
 from sparserec.data.frames import as_table
 from sparserec.data.interactions import IdMap, ItemInfo
-from sparserec.data.naming import SYNONYMS, plain_name
-from sparserec.data.parquet_files import read_parquet
-from sparserec.data.sniff import check_text, read_bytes
-from sparserec.errors import DataError
+from sparserec.data.sniff import SYNONYMS, check_text, plain_name, read_bytes
 
 _ROLES = {
     "id": ("id", *SYNONYMS["item"]),
@@ -63,19 +59,6 @@ def _rows(what: Any) -> tuple[Path, Iterator[tuple[int, list[str]]]]:
         return Path("metadata"), _frame_rows(what)
     path = Path(what)
     return path, _table_rows(read_parquet(path)) if path.suffix in (".parquet", ".pq") else _text_rows(path)
-
-
-def name_items_from_beside(source: Source) -> Source:
-    """The source with the titles and tags of a file that lies beside its data and is meant for it, if there is one."""
-    if not source.report.files:
-        return source
-    path = item_file(Path(source.report.files[0]))
-    if path is None:
-        return source
-    try:
-        return source.with_item_info(read_item_info(path, source.train.item_ids))
-    except DataError as error:  # nobody asked for it: the interactions are good without
-        return source.with_notes(f"{path.name} beside the data gives no titles: {error}")
 
 
 def _match(found: np.ndarray, items: int, path: Path) -> str:

@@ -12,13 +12,12 @@ from pydantic import Field
 
 from sparserec.data.columns import PART_NAMES, Columns, ReadReport, Source, build_source, join_parts
 from sparserec.data.errors import EmptyDataError, MissingColumnError
-from sparserec.data.folders import find_files
+from sparserec.data.folders import find_files, item_file
 from sparserec.data.formats import find_format, form_of
 from sparserec.data.frames import frame_columns
 from sparserec.data.interactions import Interactions
-from sparserec.data.item_info import name_items_from_beside
 from sparserec.data.lightgcn import read_lightgcn
-from sparserec.errors import SettingError
+from sparserec.errors import DataError, SettingError
 from sparserec.settings import Settings
 
 
@@ -105,7 +104,7 @@ def read_source(
     drawn = None if settings.draw_users is None else (settings.draw_users, settings.draw_seed)
     chosen = settings.min_rating, settings.core, drawn, settings.count_repeats
     source = build_source(columns, report, *chosen)
-    return name_items_from_beside(source)
+    return _name_items_from_beside(source)
 
 
 def _read_objects(given: dict[str, Any], options: ReadOptions) -> tuple[dict[str, Columns], ReadReport]:
@@ -148,3 +147,18 @@ def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str,
         parts[name] = join_parts([columns for columns, _ in read])
         roles = read[0][1]
     return parts, ReadReport(described, all_files, roles, notes=tuple(notes))
+
+
+def _name_items_from_beside(source: Source) -> Source:
+    """The source with the titles and tags of a file that lies beside its data and is meant for it, if there is one."""
+    if not source.report.files:
+        return source
+    path = item_file(Path(source.report.files[0]))
+    if path is None:
+        return source
+    from sparserec.data.item_info import read_item_info
+
+    try:
+        return source.with_item_info(read_item_info(path, source.train.item_ids))
+    except DataError as error:  # nobody asked for it: the interactions are good without
+        return source.with_notes(f"{path.name} beside the data gives no titles: {error}")

@@ -1,7 +1,8 @@
-"""Looking at the first lines of a file to say what form it has."""
+"""What a file is: its bytes, what its columns are called, and the form that its first lines have."""
 
 from __future__ import annotations
 
+import difflib
 import gzip
 import re
 import zlib
@@ -9,16 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 from sparserec.data.errors import (
     EmptyDataError,
     EncodingError,
-    MalformedLineError,
+    MissingColumnError,
     UnknownFormatError,
     UnreadableFileError,
 )
-from sparserec.data.naming import choose_columns, is_index_name, looks_like_header, numbered_names, positions
 from sparserec.units import show_bytes
 
 # Getting at the bytes of a file, with a named error for each way that fails.
@@ -81,80 +80,107 @@ def read_text_head(path: Path, limit: int = 65536) -> str:
     return data.decode("utf-8")
 
 
-# Text tables (CSV, TSV, .inter, `user item weight` lines, MovieLens `::`) to Arrow columns of text.
+# Which column is which: common names for user, item, rating and time; weights are named by who wants them.
+
+# role: names in order of preference, lower case without punctuation
+SYNONYMS: dict[str, tuple[str, ...]] = {
+    "user": (
+        "userid", "user", "uid", "useridx", "username", "customerid", "customer", "memberid", "visitorid",
+        "reviewerid", "accountid", "clientid", "listenerid", "readerid", "playerid", "personid", "sessionid", "u",
+    ),
+    "item": (
+        "itemid", "item", "iid", "itemidx", "movieid", "movie", "productid", "product", "parentasin", "asin",
+        "businessid", "bookid", "book", "songid", "trackid", "artistid", "placeid", "poiid", "venueid", "locationid",
+        "articleid", "newsid", "videoid", "gameid", "recipeid", "contentid", "isbn", "sku", "stockcode", "place", "i",
+    ),
+    "rating": (
+        "rating", "ratings", "stars", "score", "overall", "weight", "value", "preference", "count", "plays",
+    ),
+    "time": (
+        "timestamp", "time", "datetime", "date", "ts", "unixtime", "unixreviewtime", "createdat", "eventtime",
+        "visittime", "checkintime",
+    ),
+}  # fmt: skip
+_POSITIONS = ("user", "item", "rating", "time")
+_INDEX_NAMES = {"", "unnamed", "index", "level0", "indexlevel0"}  # what pandas calls the column of row labels
 
 
-def read_text_table(path: Path, form: Form, wanted: dict[str, str | None]) -> tuple[Any, dict[str, str]]:
-    """The needed columns as an Arrow table of texts, and the column of each role."""
-    data = _regular(read_bytes(path), form)
-    lines = [line for line in data.split(b"\n", 100)[:100] if line.strip()][:2] or [b""]
-    texts = [line.decode("utf-8", "replace").rstrip("\r") for line in lines]
-    first, last = ([cell.strip().strip('"') for cell in texts[at].split(form.delimiter)] for at in (0, -1))
-    names = first if form.header else [str(position + 1) for position in range(len(first))]
-    third_is_time = _third_is_time(last[1:] if form.index else last)
-    if form.header:
-        roles = choose_columns(names, wanted, str(path), third_is_time)
-    else:
-        named = {role: name for role, name in wanted.items() if name is not None}
-        by_place = positions(names[1:] if form.index else names, third_is_time)
-        free = {role: name for role, name in by_place.items() if name not in named.values()}
-        guessed: dict[str, str | None] = {"rating": "", "time": "", **free, **named}
-        roles = choose_columns(names, guessed, str(path))
-    return _parse(data, path, form, names, list(dict.fromkeys(roles.values()))), roles
+def plain_name(name: str) -> str:
+    """A column name without case, punctuation and RecBole's `:type`."""
+    return re.sub(r"[^a-z0-9]", "", name.split(":")[0].lower())
 
 
-def text_line(path: Path, row: int, header: bool) -> int:
-    """Line number (from 1) of data row `row` (from 0): blank lines are no rows. Slow, for error messages only."""
-    left = row + (1 if header else 0)
-    for number, line in enumerate(read_bytes(path).split(b"\n"), start=1):
-        if line.strip():
-            if left == 0:
-                return number
-            left -= 1
-    return 0
+def looks_like_header(cells: Sequence[str]) -> bool:
+    """Whether a first line names a user or an item column."""
+    names = {plain_name(cell) for cell in cells}
+    return bool(names & set(SYNONYMS["user"])) or bool(names & set(SYNONYMS["item"]))
 
 
-def _regular(data: bytes, form: Form) -> bytes:
-    """One separator of one byte between columns."""
-    if form.kind == "movielens":
-        return data.replace(b"::", b"\t")
-    if form.delimiter == " " and any(run in data for run in (b"  ", b"\t", b" \n", b" \r", b"\n ")):
-        return re.sub(rb" *(\r?\n) *", rb"\1", re.sub(rb"[ \t]+", b" ", data)).strip()
-    return data
+def is_index_name(name: str) -> bool:
+    """Whether a column is called as data frames call their row labels: "", "Unnamed: 0", "index" ..."""
+    return plain_name(name) in _INDEX_NAMES
 
 
-def _third_is_time(row: list[str]) -> bool:
-    try:
-        return len(row) == 3 and float(row[2]) >= LATE
-    except ValueError:
-        return False
+def numbered_names(names: Sequence[str]) -> list[str]:
+    """The names that are 0, 1, 2, ... beside an index or alone, as pandas writes a frame without names; else none."""
+    own = [name for name in names if not is_index_name(name)]
+    return own if len(own) > 1 and own == [str(number) for number in range(len(own))] else []
 
 
-def _parse(data: bytes, path: Path, form: Form, names: list[str], needed: Sequence[str]) -> Any:
-    import pyarrow as pa
-    from pyarrow import csv
+def choose_columns(
+    names: Sequence[str], wanted: dict[str, str | None], where: str, third_is_time: bool = False
+) -> dict[str, str]:
+    """Column of each role: the one the caller named, else the best known name; user and item must exist.
 
-    quoted: Any = '"' if form.delimiter in ",;" else False
-    convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(needed))
-    read = csv.ReadOptions(column_names=names, skip_rows=0, skip_rows_after_names=1 if form.header else 0)
-    parse = csv.ParseOptions(delimiter=form.delimiter, quote_char=quoted)
-    try:
-        return csv.read_csv(pa.BufferReader(data), read, parse, convert)
-    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        raise _explain(data, path, form, names, str(error)) from None
-
-
-def _explain(data: bytes, path: Path, form: Form, names: list[str], message: str) -> MalformedLineError:
-    """Find the first line with another number of columns; the fast parser does not say which it was."""
-    check_text(path, data)
-    for number, line in enumerate(data.decode("utf-8").splitlines(), start=1):
-        cells = line.count(form.delimiter) + 1
-        if line.strip() and cells != len(names) and '"' not in line:
-            return MalformedLineError(
-                f"{path}:{number}: {cells} columns where the first line has {len(names)} ({line[:60]!r}); fix the line"
+    An empty name means "ignore this role". Columns called 0, 1, 2 ... have their roles by position.
+    """
+    by_place = positions(numbered_names(names), third_is_time)
+    chosen: dict[str, str] = {}
+    for role, synonyms in SYNONYMS.items():
+        name_given = wanted.get(role)
+        if name_given:
+            chosen[role] = _named(names, name_given, role, where)
+        elif name_given is None:
+            taken = set(chosen.values()) | {name for name in wanted.values() if name}
+            found = _known(names, synonyms, taken) or by_place.get(role)
+            if found is not None and found not in taken:
+                chosen[role] = found
+    if wanted.get("weight"):  # never guessed: plays may be anything
+        chosen["weight"] = _named(names, str(wanted["weight"]), "weight", where)
+    for role in ("user", "item"):
+        if role not in chosen:
+            raise MissingColumnError(
+                f"{where}: no {role} column found among {', '.join(map(repr, names))}; name it with `{role}_col`"
             )
-    return MalformedLineError(f"{path}: {message}")
+    for role, name in chosen.items():
+        if list(names).count(name) > 1:
+            raise MissingColumnError(
+                f"{where}: several columns are called {name!r} ({role}); rename the others"
+            )
+    return chosen
 
+
+def positions(columns: Sequence[str], third_is_time: bool) -> dict[str, str]:
+    """Roles of columns whose names say nothing: user, item, rating, time in this order, or user, item, time."""
+    roles = ("user", "item", "time") if len(columns) == 3 and third_is_time else _POSITIONS
+    return dict(zip(roles, columns))
+
+
+def _named(names: Sequence[str], name_given: str, role: str, where: str) -> str:
+    for name in names:
+        if name == name_given or name.split(":")[0] == name_given:
+            return name
+    near = difflib.get_close_matches(name_given, names, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(map(repr, names))}"
+    raise MissingColumnError(f"{where}: no column {name_given!r} (`{role}_col`); {hint}")
+
+
+def _known(names: Sequence[str], synonyms: tuple[str, ...], taken: set[str]) -> str | None:
+    plain = {plain_name(name): name for name in reversed(names) if name not in taken}
+    return next((plain[synonym] for synonym in synonyms if synonym in plain), None)
+
+
+# What the first lines look like.
 
 _WHOLE = re.compile(r"-?\d+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?")
