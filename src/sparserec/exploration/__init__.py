@@ -13,21 +13,16 @@ from sparserec.exploration.candidates import (
     sample_inactive,
 )
 from sparserec.exploration.even_rows import allocate_entries, even_support, exchange_in_rows, rotated_table
-from sparserec.exploration.init import (
+from sparserec.exploration.first_support import (
     active_target,
+    fill_uniformly,
+    largest_row_minimum,
+    largest_support,
     nmf_support,
     positions_per_block,
     uniform_support,
 )
-from sparserec.exploration.nmf import (
-    SAMPLED_USERS,
-    Factors,
-    NmfInfo,
-    StoredFactors,
-    cached_path,
-    factorise,
-)
-from sparserec.exploration.one_shot import fill_uniformly, largest_row_minimum, largest_support
+from sparserec.exploration.nmf import SAMPLED_USERS, Factors, NmfInfo, StoredFactors, cached_path, factorise
 from sparserec.exploration.prune_and_regrow import (
     Exploration,
     fill_support,

@@ -13,7 +13,7 @@ import numpy as np
 from numba import prange
 
 from sparserec.compiled import compiled
-from sparserec.exploration.one_shot import draw_inactive
+from sparserec.exploration.first_support import draw_inactive
 from sparserec.exploration.select import mark_largest, take_largest
 from sparserec.table import Shape, SparseTable
 

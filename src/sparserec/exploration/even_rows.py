@@ -16,6 +16,7 @@ from numba import prange
 from sparserec.compiled import compiled
 from sparserec.exploration.candidates import LargestScores
 from sparserec.exploration.prune_and_regrow import Exploration
+from sparserec.exploration.select import largest_of_rows
 from sparserec.table import DenseTable, Shape, SparseTable
 
 ROWS_AT_ONCE = 1024
@@ -63,16 +64,8 @@ def even_support(
         scores = rng.random((last - first, shape.dim), np.float32) - 2.0  # below any given entry
         part = slice(*np.searchsorted(rows, [first, last]))
         scores[rows[part] - first, columns[part]] = magnitudes[part]
-        chosen.append(first * shape.dim + largest_of_rows(scores, sizes[first:last]))
+        chosen.append(first * shape.dim + np.flatnonzero(largest_of_rows(scores, sizes[first:last])))
     return shape.held_positions(np.concatenate(chosen).astype(np.int32))
-
-
-def largest_of_rows(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Flat positions, ascending, of the sizes[j] largest scores of row j; of equal ones the first."""
-    order = np.argsort(-scores, axis=1, kind="stable")
-    taken = np.zeros(scores.shape, bool)
-    np.put_along_axis(taken, order, np.arange(scores.shape[1]) < sizes[:, None], axis=1)
-    return np.flatnonzero(taken)
 
 
 def exchange_in_rows(
@@ -186,7 +179,7 @@ def rotated_table(
     for first in range(0, shape.n_rows, ROWS_AT_ONCE):
         part = matrix[first : first + ROWS_AT_ONCE]
         turned = (_unit(part) if unit else part) @ rotation
-        chosen = largest_of_rows(np.abs(turned), sizes[first : first + ROWS_AT_ONCE])
+        chosen = np.flatnonzero(largest_of_rows(np.abs(turned), sizes[first : first + ROWS_AT_ONCE]))
         positions.append(first * shape.dim + chosen)
         values.append(turned.reshape(-1)[chosen])
     support, entries = _by_block(shape.blocks, np.concatenate(positions), np.concatenate(values), shape.dim)

@@ -142,6 +142,14 @@ def take_largest(
     return taken
 
 
+def largest_of_rows(scores: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """True for the sizes[j] largest scores of row j; of equal ones the first are taken."""
+    order = np.argsort(-scores, axis=1, kind="stable")
+    largest = np.zeros(scores.shape, bool)
+    np.put_along_axis(largest, order, np.arange(scores.shape[1]) < sizes[:, None], axis=1)
+    return largest
+
+
 # Pruning that allocates entries to rows evenly: what every row is sure of first, magnitude over the whole table after.
 
 ROWS_AT_ONCE = 512
@@ -176,9 +184,6 @@ def _mark_best_of_rows(table: SparseTable, first: int, sizes: np.ndarray, keep: 
         row, column = np.divmod(table.positions[part] - first * width, width)
         places.append((part, row, start + column))
         scores[row, start + column] = np.abs(table.values[part])
-    whole = table.shape.whole_rows(scores)
-    best = np.zeros(whole.shape, bool)
-    order = np.argsort(-whole, axis=1, kind="stable")
-    np.put_along_axis(best, order, np.arange(whole.shape[1]) < sizes[:, None], axis=1)
+    best = largest_of_rows(table.shape.whole_rows(scores), sizes)
     for part, row, column in places:
         keep[part] = best[row, here + column]

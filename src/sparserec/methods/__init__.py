@@ -43,7 +43,7 @@ METHOD_PRESETS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "bet": {"published": {"retrained": None}},
     "ciess": {
-        "published": {"episodes": 30, "episode_steps": 11, "probe_share": 0.09, "updates": 1, "fit": False},
+        "published": {"episodes": 30, "episode_steps": 11, "probe_share": 0.09, "updates": 1, "fit": False}
     },
     "dhe": {"published": {"hashes": 1024, "width": 512, "output_dims": [8, 16, 32, 64, 128]}},
 }

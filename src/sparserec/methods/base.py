@@ -18,16 +18,7 @@ from sparserec.distributed import ALONE, Processes
 from sparserec.exploration import Factors, StoredFactors, interval_of
 from sparserec.graph import automatic_width
 from sparserec.settings import Settings
-from sparserec.table import (
-    DenseTable,
-    Held,
-    InitialValues,
-    Ledger,
-    Shape,
-    SparseTable,
-    Table,
-    shape_for,
-)
+from sparserec.table import DenseTable, Held, InitialValues, Ledger, Shape, SparseTable, Table, shape_for
 
 
 @dataclass(frozen=True)

@@ -91,10 +91,7 @@ PRESETS: dict[str, dict[str, Preset]] = {
         "paper-gowalla": _paper(_XSIMGCL_YELP),  # nothing is published for Gowalla
         "paper-yelp2018": _paper(_XSIMGCL_YELP, explore_every=7),
     },
-    "mf": {
-        "paper-gowalla": _paper({}),
-        "paper-yelp2018": _paper({}, explore_every=7),
-    },
+    "mf": {"paper-gowalla": _paper({}), "paper-yelp2018": _paper({}, explore_every=7)},
 }
 
 

@@ -16,13 +16,7 @@ import torch
 from numba import prange
 
 from sparserec.compiled import compiled
-from sparserec.device import (
-    EncodedTable,
-    SparseRows,
-    encode_table,
-    fake_quantise_flat,
-    quantised_bytes_flat,
-)
+from sparserec.device import EncodedTable, SparseRows, encode_table, fake_quantise_flat, quantised_bytes_flat
 from sparserec.table.adam import Active, BlockDropout, Cohorts, dropped, update_active
 from sparserec.table.base import (
     Candidates,
