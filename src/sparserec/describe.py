@@ -30,7 +30,11 @@ def _base_line(name: str) -> dict[str, Any]:
 
 
 def as_text() -> str:
-    return json.dumps(described(), indent=1) + "\n"
+    groups = []
+    for group, lines in described().items():
+        rows = (f"  {json.dumps(name)}: {json.dumps(line)}" for name, line in lines.items())
+        groups.append(f' "{group}": {{\n' + ",\n".join(rows) + "\n }")
+    return "{\n" + ",\n".join(groups) + "\n}\n"
 
 
 if __name__ == "__main__":

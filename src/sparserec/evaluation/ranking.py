@@ -47,13 +47,12 @@ def top_items(
     `user_vectors` for the chunks of one turn together, and all get all lists.
     """
     n_items, dim = item_vectors.shape
-    _check_length(k, n_items)
     if item_vectors.dtype != torch.float32:
         raise ValueError(f"item vectors are {item_vectors.dtype}; scores are compared as float32")
-    rows, hidden = _plain(users), _hidden(seen, users)
+    rows, hidden = _plain(users), _hidden(seen, users, k, n_items)
     best_item = np.full((len(users), k), NO_ITEM, dtype=np.int32)
     chunk, block = tile_shape(len(users), n_items, dim, k, scratch_bytes)
-    scratch = item_vectors.new_empty(chunk * block)
+    scratch, columns = item_vectors.new_empty(chunk * block), width or dim
     best_score = np.empty((chunk, k), dtype=np.float32)
     for turn in range(0, len(users), chunk * processes.count):
         start = turn + chunk * processes.rank
@@ -64,7 +63,13 @@ def top_items(
         for first in range(0, n_items, block):
             part = item_vectors[first : first + block]
             tile = scratch[: len(some) * len(part)].view(len(some), len(part))
-            scores = _scores(vectors, part, width or dim, tile).cpu().numpy()
+            torch.mm(vectors[:, :columns], part[:, :columns].T, out=tile)
+            for column in range(
+                columns, dim, columns
+            ):  # the products of further blocks are added to the first
+                one = slice(column, column + columns)
+                torch.addmm(tile, vectors[:, one], part[:, one].T, out=tile)
+            scores = tile.cpu().numpy()
             if not _merge(scores, first, rows[start:], hidden, best_item[start:], best_score, filled):
                 raise TrainingError("a score is not a number: the vectors to evaluate hold NaN or infinity")
     return processes.largest(best_item)
@@ -79,8 +84,7 @@ def top_scored(
     scratch_bytes: int = 32 << 20,
 ) -> np.ndarray:  # int32 (len(users), k), best first
     """The same for recommenders that have no vectors: as many users at a time as their scores fit `scratch_bytes`."""
-    _check_length(k, n_items)
-    rows, hidden = _plain(users), _hidden(seen, users)
+    rows, hidden = _plain(users), _hidden(seen, users, k, n_items)
     best_item = np.full((len(users), k), NO_ITEM, dtype=np.int32)
     chunk = max(1, min(len(users), scratch_bytes // (4 * (n_items + k))))
     best_score = np.empty((chunk, k), dtype=np.float32)
@@ -90,20 +94,6 @@ def top_scored(
         if not _merge(scores, 0, rows[start:], hidden, best_item[start:], best_score, filled):
             raise TrainingError("a score is not a number: the recommender to evaluate gives NaN")
     return best_item
-
-
-def _check_length(k: int, n_items: int) -> None:
-    if not 0 < k <= n_items:
-        raise SettingError(f"k = {k}: must be between 1 and the number of items, {n_items}")
-
-
-def _scores(users: torch.Tensor, items: torch.Tensor, width: int, out: torch.Tensor) -> torch.Tensor:
-    """Scores of a tile: the product of the first block of columns, then that of each further block added to it."""
-    torch.mm(users[:, :width], items[:, :width].T, out=out)
-    for start in range(width, users.shape[1], width):
-        columns = slice(start, start + width)
-        torch.addmm(out, users[:, columns], items[:, columns].T, out=out)
-    return out
 
 
 def tile_shape(n_users: int, n_items: int, dim: int, k: int, scratch_bytes: int) -> tuple[int, int]:
@@ -124,8 +114,10 @@ def _plain(array: np.ndarray) -> np.ndarray:
     return view
 
 
-def _hidden(seen: Sequence[Listing], users: np.ndarray) -> tuple[Listing, ...]:
-    """`seen` ready for the scan, which checks no bounds: users beyond a listing are refused here."""
+def _hidden(seen: Sequence[Listing], users: np.ndarray, k: int, n_items: int) -> tuple[Listing, ...]:
+    """`seen` ready for the scan, which checks no bounds: users beyond a listing, and a wrong k, are refused here."""
+    if not 0 < k <= n_items:
+        raise SettingError(f"k = {k}: must be between 1 and the number of items, {n_items}")
     if users.min(initial=0) < 0:
         raise DataError(f"user {users.min()} to be ranked for: user numbers start at 0")
     n_users = int(users.max(initial=-1)) + 1

@@ -29,8 +29,10 @@ class Exploration:
 
 
 def entry_segments(table: SparseTable) -> tuple[np.ndarray, np.ndarray]:
-    """Index ranges of user entries and of item entries, a row per block."""
-    middle = table.bounds[:-1] + table.user_entries()
+    """Index ranges of user entries, which come first in a block, and of item entries, a row per block."""
+    edge, blocks = table.shape.n_users, enumerate(table.shape.blocks)
+    users = [np.searchsorted(table.positions[table.block(b)], edge * width) for b, (_, width) in blocks]
+    middle = table.bounds[:-1] + users
     return np.stack([table.bounds[:-1], middle], axis=1), np.stack([middle, table.bounds[1:]], axis=1)
 
 

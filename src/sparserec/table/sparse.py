@@ -31,6 +31,9 @@ from sparserec.table.base import (
     Watched,
 )
 
+ALIGNED = ("positions", "values", "first", "second", "ages")
+"""What a file holds of every entry."""
+
 
 class SparseTable(Table):
     """A table of which only the support is stored and trained."""
@@ -192,16 +195,6 @@ class SparseTable(Table):
         here = np.bincount(self.entries()[0], minlength=self.shape.n_rows)
         return self.shape.total(here)
 
-    def user_entries(self) -> np.ndarray:
-        """How many entries of each block belong to users: they come first in a block."""
-        n_users = self.shape.n_users
-        return np.array(
-            [
-                np.searchsorted(self.positions[self.block(b)], n_users * width)
-                for b, (_, width) in enumerate(self.shape.blocks)
-            ]
-        )
-
     @property
     def wants_last_gradient(self) -> bool:
         """Whether the gradient of every candidate in every batch is asked for: then whole rows are made anyway."""
@@ -220,15 +213,8 @@ class SparseTable(Table):
         return self._parameters
 
     def state(self) -> State:
-        state = {
-            "positions": self.positions,
-            "values": self.values,
-            "first": self.first,
-            "second": self.second,
-            "ages": self.ages,
-            "bounds": self.bounds.astype(np.int64),
-            "births": np.asarray(self.cohorts.births, np.int64),
-        }
+        state = {name: getattr(self, name) for name in ALIGNED}
+        state |= {"bounds": self.bounds.astype(np.int64), "births": np.asarray(self.cohorts.births, np.int64)}
         if self.candidates is not None:
             state["candidates.rows"] = self.candidates.rows
             state["candidates.accumulated"] = self.candidates.accumulated
@@ -236,20 +222,13 @@ class SparseTable(Table):
         if self.most_watched:
             state["most_watched"] = np.array([self.most_watched])
         if self.watched is not None:  # its gradient is written by the next step before anyone reads it
-            state["candidates.watched"], state["candidates.bounds"] = (
-                self.watched.positions,
-                self.watched.bounds,
-            )
+            state["candidates.watched"] = self.watched.positions
+            state["candidates.bounds"] = self.watched.bounds
         return state
 
     def load(self, state: State) -> None:
-        self.positions, self.values = state["positions"].copy(), state["values"].copy()
-        self.first, self.second, self.ages = (
-            state["first"].copy(),
-            state["second"].copy(),
-            state["ages"].copy(),
-        )
-        self.bounds = state["bounds"].copy()
+        for name in (*ALIGNED, "bounds"):
+            setattr(self, name, state[name].copy())
         self.cohorts = Cohorts([int(birth) for birth in state["births"]])
         self.candidates = self.watched = None
         self.most_watched = int(state.get("most_watched", [0])[0])
