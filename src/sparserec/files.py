@@ -61,11 +61,6 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_bytes(text.encode())
 
 
-def text_hash(text: str) -> str:
-    """SHA-256 of the file that `write_text` makes."""
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
 def file_hash(path: Path) -> str:
     """SHA-256 of a file."""
     with path.open("rb") as file:
@@ -85,12 +80,6 @@ def open_lock(path: Path, create: bool = True) -> int:
         os.close(descriptor)
         raise RunError(f"{path}: is no file, so no lock of ours; remove it")
     return descriptor
-
-
-def sign_lock(descriptor: int) -> None:
-    """Write our number into a lock that we hold."""
-    os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, str(os.getpid()).encode(), 0)
 
 
 def lock_owner(descriptor: int) -> int:
@@ -117,7 +106,8 @@ def file_lock(path: Path) -> Iterator[int | None]:
         except BlockingIOError:
             yield lock_owner(descriptor)
             return
-        sign_lock(descriptor)
+        os.ftruncate(descriptor, 0)
+        os.pwrite(descriptor, str(os.getpid()).encode(), 0)
         yield None
     finally:
         os.close(descriptor)

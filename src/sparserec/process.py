@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType, TracebackType
 
@@ -30,11 +30,10 @@ class StopRequested(SparserecError):
 class StopSignals:
     """While active, the first signal only sets `requested`; a second SIGINT interrupts at once."""
 
-    def __init__(self) -> None:
-        self.requested: int | None = None
-        self._before: dict[int, object] = {}
+    requested: int | None = None
 
     def __enter__(self) -> StopSignals:
+        self._before: dict[int, object] = {}
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
                 self._before[number] = signal.signal(number, self._handle)
@@ -124,33 +123,26 @@ def resident_bytes() -> int:
     return int(Process().memory_info().rss)
 
 
-def _high_water() -> int:
-    """The most resident bytes since the mark was reset; 0 where the system keeps none."""
-    found = re.search(r"VmHWM:\s*(\d+)", _STATUS.read_text()) if _STATUS.exists() else None
-    return int(found[1]) * 1024 if found else 0
-
-
-def _reset_peak() -> bool:
+def _high_water(reset: bool = False) -> int:
+    """The most resident bytes since the mark was reset; 0 where the system keeps none, or lets nobody reset it."""
     try:
-        _CLEAR.write_text("5")  # Linux: forget the high-water mark
-        return True
+        if reset:
+            _CLEAR.write_text("5")
+        found = re.search(r"VmHWM:\s*(\d+)", _STATUS.read_text())
+        return int(found[1]) * 1024 if found else 0
     except OSError:
-        return False
+        return 0
 
 
 class PeakMeter:
     """Peak resident bytes within a `with` block; samples every 20 ms where the kernel keeps no resettable peak."""
 
-    def __init__(self) -> None:
-        self.peak = 0
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._kernel = False
+    peak = 0
 
     def __enter__(self) -> PeakMeter:
-        self.peak = resident_bytes()
-        self._kernel = _reset_peak() and _high_water() > 0
+        self.peak, self._kernel = resident_bytes(), _high_water(reset=True) > 0
         if not self._kernel:
+            self._stop = threading.Event()
             self._thread = threading.Thread(target=self._sample, daemon=True)
             self._thread.start()
         return self
@@ -165,19 +157,10 @@ class PeakMeter:
         self.peak = max(self.peak, resident_bytes(), _high_water() if self._kernel else 0)
         return self.peak
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Leave out what happens inside: it is measured by another meter."""
-        self.read()
-        held = self.peak
-        yield
-        self.peak = held
-        _reset_peak()
-
     def __exit__(self, *exc: object) -> None:
         self.read()
-        self._stop.set()
-        if self._thread is not None:
+        if not self._kernel:
+            self._stop.set()
             self._thread.join()
 
 
@@ -229,16 +212,15 @@ class PhasePeaks:
     def phase(self, name: str) -> Iterator[None]:
         """Measure what happens inside."""
         around = self._open
-        with around.paused() if around is not None else nullcontext():
-            try:
-                with PeakMeter() as meter:
-                    self._open = meter
-                    yield
-            finally:
-                self._open = around
-            give_back()
-            self.at_least(name, meter.peak - self._before)
-
-    def at_least(self, name: str, size: int) -> None:
-        """A phase took this much somewhere."""
-        self.bytes[name] = max(self.bytes.get(name, 0), size)
+        held = around.read() if around is not None else 0
+        try:
+            with PeakMeter() as meter:
+                self._open = meter
+                yield
+        finally:
+            self._open = around
+        give_back()
+        self.bytes[name] = max(self.bytes.get(name, 0), meter.peak - self._before)
+        if around is not None:
+            around.peak = held
+            _high_water(reset=True)

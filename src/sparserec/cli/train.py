@@ -72,8 +72,9 @@ def train(
 
     with ExitStack() as stack:
         with started_processes() as processes:
-            watched = stack.enter_context(watching(_trackers(track if processes.first else None)))
-            wanted = PlanOptions.of(budget, mode, most_nmf_work, force, threads or local_threads())
+            watched = stack.enter_context(watching(_trackers(track) if track and processes.first else ()))
+            cores = threads or local_threads()
+            wanted = PlanOptions.of(budget, mode, most_nmf_work, force, cores, processes)
             if warm is not None and dense_run is not None:
                 raise SettingError("--from and --dense-run each say what to begin with: give one of them")
             old = open_warm_start(warm) if warm is not None else None
@@ -93,13 +94,12 @@ def train(
                 typer.echo(
                     "no data named: training on the built-in sample, a year of visits in a made-up city"
                 )
-            finished = train_run(
-                settings, run_dir, given, wanted, dense or old, resume, quiet, processes, watched
-            )
+            finished = train_run(settings, run_dir, given, wanted, dense or old, resume, quiet, watched)
         if not processes.first:
             return
         shipped = _ship(finished.folder, given if thorough else None, wanted, quiet) if file else None
-    print_record(RunFolder(finished.folder).read_record(), finished.folder, as_json)
+    record = RunFolder(finished.folder).read_record() if file else finished.record
+    print_record(record, finished.folder, as_json)
     if as_json:
         return
     if shipped is not None:
@@ -109,9 +109,7 @@ def train(
         print(f"next: sparserec export {finished.folder} --mode {mode} --budget {budget}{everyone}")
 
 
-def _trackers(names: list[str] | None) -> list[Tracker]:
-    if not names:
-        return []
+def _trackers(names: list[str]) -> list[Tracker]:
     from sparserec.tracking import make_tracker
 
     return [make_tracker(name) for name in dict.fromkeys(names)]

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from sparserec.errors import RunError
-from sparserec.files import lock_owner, open_lock, sign_lock
+from sparserec.files import file_lock, lock_owner, open_lock
 
 
 def lock_path() -> Path:
@@ -46,26 +46,12 @@ def is_locked(path: Path) -> bool:
 @contextmanager
 def benchmark_lock(path: Path | None = None, patience_seconds: float = 1.0) -> Iterator[None]:
     """Hold the lock; RunError names the owner if it is taken. A benchmark started by the owner runs under its lock."""
-    path = path or lock_path()
-    descriptor = open_lock(path)
-    try:
-        if _acquire(descriptor, path, time.monotonic() + patience_seconds):
-            sign_lock(descriptor)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _acquire(descriptor: int, path: Path, deadline: float) -> bool:
-    """True when the lock is ours, False when our parent holds it; a glance by `holder` is waited out."""
+    path, deadline = path or lock_path(), time.monotonic() + patience_seconds
     while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            owner = holder(path)
-        if owner == os.getppid():
-            return False
+        with file_lock(path) as owner:
+            if owner is None or owner == os.getppid():
+                yield
+                return
         if time.monotonic() > deadline:
             raise RunError(f"process {owner} is benchmarking ({path}): wait until it is done")
-        time.sleep(0.05)
+        time.sleep(0.05)  # a glance by `holder` is waited out

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, cast, get_args
 
 from sparserec.data import Source, find_named, own_protocol
+from sparserec.distributed import ALONE, Processes
 from sparserec.errors import SettingError
 from sparserec.methods import METHODS, make_method
 from sparserec.planning.budget import Choice, Target, choose
@@ -170,6 +171,8 @@ class PlanOptions:
     """Go on even where the run will not fit into memory."""
     threads: int | None = None
     """None: one for a small log, else all cores."""
+    processes: Processes = ALONE
+    """Who share the training."""
 
     @classmethod
     def of(
@@ -179,6 +182,7 @@ class PlanOptions:
         most_nmf_work: float | None,
         force: bool,
         threads: int | None = None,
+        processes: Processes = ALONE,
     ) -> PlanOptions:
         """Options as people write them; a mistake is told before any data is read."""
         if mode not in get_args(Target):
@@ -190,7 +194,7 @@ class PlanOptions:
         except SettingError as error:
             raise SettingError(f"budget: {error}") from None
         work = MOST_NMF_WORK if most_nmf_work is None else most_nmf_work
-        return cls(size, cast(Target, mode), work, force, check_threads(threads))
+        return cls(size, cast(Target, mode), work, force, check_threads(threads), processes)
 
 
 @dataclass(frozen=True)
@@ -208,7 +212,6 @@ def plan_run(
     options: PlanOptions,
     usable: int | None = None,
     factorises: bool = True,
-    processes: int = 1,
 ) -> Plan:
     """Choose for the budget, settle what is left open, refuse what cannot fit in memory.
 
@@ -223,7 +226,7 @@ def plan_run(
     sizes = Sizes.of_source(source, config.protocol, config.held_out_users)
     small = left >= SMALL_BYTES and sizes.nodes * config.dim + sizes.interactions <= SMALL_RUN
     usable = None if small else left
-    machine = Machine(usable, processes, not factorises, options.most_nmf_work)
+    machine = Machine(usable, options.processes.count, not factorises, options.most_nmf_work)
     settled = settle_config(config, sizes, machine)
     if usable is not None and not options.force:
         found = estimate_run(settled.config, sizes, timed=False, factorises=factorises)

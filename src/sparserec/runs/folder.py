@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -12,7 +13,7 @@ import numpy as np
 
 from sparserec.data import IdMap, Interactions, ItemInfo, Split
 from sparserec.errors import RunError
-from sparserec.files import file_hash, file_lock, sweep, text_hash, write_text
+from sparserec.files import file_hash, file_lock, sweep, write_text
 from sparserec.runs.record import Record, Recorder, environment
 from sparserec.training import Arrays, RunConfig, differences, fitting, read_arrays, write_arrays
 
@@ -131,10 +132,10 @@ class RunFolder:
         known: Hashes = _read_json(self.checksums) if self.sealed else {}
         apart = {*UNSEALED, self.record.name, *known}
         files = (file for file in sorted(self.path.iterdir()) if file.is_file() and file.name not in apart)
-        before = _allowed(known.get(self.record.name, []))[:1]
-        hashes = {file.name: file_hash(file) for file in files} | {
-            self.record.name: [text_hash(record), *before]
-        }
+        hashes: Hashes = {file.name: file_hash(file) for file in files}
+        before = known.get(self.record.name, [])
+        now = hashlib.sha256(record.encode()).hexdigest()
+        hashes[self.record.name] = [now, *([before] if isinstance(before, str) else before[:1])]
         write_text(self.checksums, json.dumps(known | hashes, indent=1))
 
     def verify(self, *names: str) -> None:
@@ -150,7 +151,7 @@ class RunFolder:
             file = self.path / name
             if not file.is_file():
                 raise RunError(f"{file}: is missing; copy it back, or train again")
-            if file_hash(file) not in _allowed(expected):
+            if file_hash(file) not in ([expected] if isinstance(expected, str) else expected):
                 raise RunError(f"{file}: damaged, it is not what the run wrote; copy it back, or train again")
 
     def read_config(self) -> RunConfig:
@@ -184,10 +185,6 @@ class RunFolder:
     def read_events(self) -> list[dict[str, Any]]:
         """What happened so far."""
         return Recorder(self.events).events()
-
-
-def _allowed(hashes: str | list[str]) -> list[str]:
-    return [hashes] if isinstance(hashes, str) else hashes
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -101,8 +101,11 @@ def _name(observer: Observer) -> str:
 
 
 @contextmanager
-def watching(observers: Sequence[Observer]) -> Iterator[Watched]:
-    """Observers of a run from its beginning to its end, however it ends."""
+def watching(observers: Sequence[Observer]) -> Iterator[Watched | None]:
+    """Observers of a run from its beginning to its end, however it ends; None where there are none."""
+    if not observers:
+        yield None
+        return
     watched = Watched(observers)
     try:
         yield watched

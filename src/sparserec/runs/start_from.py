@@ -22,7 +22,7 @@ import numpy as np
 from sparserec.data import IdMap, Interactions, Source, Split, join, split_interactions
 from sparserec.errors import RunError, SettingError
 from sparserec.exploration import Factors, NmfInfo
-from sparserec.methods import Context, Method, Phase, PhaseResult, StepInfo, make_method
+from sparserec.methods import Context, Method, Phase, PhaseResult, make_method
 from sparserec.runs.continued_table import continue_table
 from sparserec.runs.measure import Trained, open_final, open_run
 from sparserec.table import Table
@@ -97,6 +97,7 @@ class WarmStart(Start):
     final: Trained | None = None
     """The old run's model trained on everything: what the new one's final training goes on from."""
     factorises: bool = False
+    continues: bool = True
 
     def for_final(self) -> Start:
         """The measured training must not begin from what has seen its test part; the final one may."""
@@ -154,9 +155,14 @@ class WarmStart(Start):
             _old_first(old.item_ids.index_of(train.item_ids.external()), train.item_counts()),
         )
 
-    def applied_to(self, method: Method) -> Method:
-        """The method, starting from the old table."""
-        return Continued(method, self.run)
+    def begin_table(self, method: Method, context: Context, phase: Phase) -> Table:
+        """The first table of the method with the old run's rows, carried over to the new users and items."""
+        factors = _no_factors(context.dim) if method.wants_factors else None
+        table = method.start(replace(context, factors=factors), phase, None)
+        old_rows = matched_rows(context.train, self.run.split.train, context.user_rows)
+        report = continue_table(table, self.run.table, old_rows, context, self.run.record.steps)
+        context.record("warm start", **report)
+        return table
 
 
 def _without_first_training(config: RunConfig) -> RunConfig:
@@ -172,45 +178,6 @@ def open_warm_start(folder: Path) -> WarmStart:
     run = _opened(folder, "`warm`")
     identity = hashlib.sha256(run.folder.model.read_bytes()).hexdigest()[:16]
     return WarmStart(run, identity, open_final(folder))
-
-
-class Continued(Method):
-    """A method whose first table is the old run's, carried over to the new users and items."""
-
-    def __init__(self, inner: Method, run: Trained) -> None:
-        super().__init__(inner.settings)
-        self.inner, self.run = inner, run
-        self.name, self.sparse_state = inner.name, inner.sparse_state
-
-    def phases(self, context: Context) -> list[Phase]:
-        return self.inner.phases(context)
-
-    def next_phase(self, context: Context, done: list[PhaseResult]) -> Phase | None:
-        """The same phases; the first is scored before its first step, for it may already be the best."""
-        phase = self.inner.next_phase(context, done)
-        return phase if phase is None or done else replace(phase, scored_first=True)
-
-    def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
-        factors = _no_factors(context.dim) if self.inner.wants_factors else None
-        table = self.inner.start(replace(context, factors=factors), phase, previous)
-        if previous is not None:
-            return table
-        old_rows = matched_rows(context.train, self.run.split.train, context.user_rows)
-        report = continue_table(table, self.run.table, old_rows, context, self.run.record.steps)
-        context.record("warm start", **report)
-        return table
-
-    def after_step(self, context: Context, table: Table, now: StepInfo) -> bool:
-        return self.inner.after_step(context, table, now)
-
-    def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
-        self.inner.after_phase(context, phase, table)
-
-    def state(self) -> dict[str, np.ndarray]:
-        return self.inner.state()
-
-    def load(self, state: dict[str, np.ndarray]) -> None:
-        self.inner.load(state)
 
 
 def matched_rows(train: Interactions, old: Interactions, user_rows: bool = True) -> np.ndarray:

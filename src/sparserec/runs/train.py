@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from sparserec.data import Source, read_item_info, read_source, resolve
-from sparserec.distributed import ALONE, Processes
+from sparserec.distributed import Processes
 from sparserec.evaluation import Evaluation
 from sparserec.planning import PlanOptions, plan_run
 from sparserec.process import PhasePeaks, return_large_blocks, threads_for
@@ -23,7 +23,6 @@ from sparserec.runs.record import VERSION, FinalRecord, Record, Recorder, enviro
 from sparserec.table import Table, total
 from sparserec.training import (
     CHECKPOINT,
-    Everything,
     Loop,
     Prepared,
     RunConfig,
@@ -74,7 +73,6 @@ def train_run(
     start: Start | None = None,
     resume: bool = False,
     quiet: bool = True,
-    processes: Processes = ALONE,
     watched: Watched | None = None,
 ) -> Finished:
     """Read the data, settle what depends on its size, train, measure, and write everything into a run folder.
@@ -82,38 +80,42 @@ def train_run(
     Without a `source` the data is what the configuration names, without a `folder` one is named after it. `start`
     begins from a finished run. With `resume` a stopped run continues exactly where it was. A `final` configuration
     trains twice: once to be measured, and once on everything, into the folder `final` inside; that is returned.
-    Several `processes` each call this alike and share the work; the first one writes the folder, and tells those who
-    watched it: of the measured training, not of the one on everything.
+    Several processes (of the `options`) each call this alike and share the work; the first one writes the folder, and
+    tells those who watched it: of the measured training, not of the one on everything.
     """
     began = time.perf_counter()
     return_large_blocks()  # before reading, so that what was read can be given back to the system
-    peaks, start = PhasePeaks(), start or Start()
-    config = start.configure(config)
+    peaks, start, options = PhasePeaks(), start or Start(), options or PlanOptions()
+    processes = options.processes
     quiet = quiet or not processes.first
-    options = options or PlanOptions()
+    config = start.configure(config)
     with peaks.phase("read"):
-        if not isinstance(source, Source):
-            source = (source or Input(config.data)).read(config.read)
-    config = start.configure(_planned(config, source, options, start, quiet, processes))
+        log = source if isinstance(source, Source) else (source or Input(config.data)).read(config.read)
+        del source
+
+    def settled() -> dict[str, Any]:
+        plan = plan_run(config, log, options, factorises=start.factorises)
+        say("\n".join(plan.notes), quiet or not plan.notes)
+        return plan.config.model_dump(mode="json")
+
+    config = start.configure(RunConfig.model_validate(processes.decide(settled)))
     named = f"{Path(config.data).stem}-{config.method.replace(':', '-')}-{config.digest()[:8]}"
     run = RunFolder(folder or Path("runs") / named)  # a method of another package has a colon
-    work = len(source.train) * config.dim
     if resume:
         processes.decide(lambda: _seal_finished(run))
     processes.decide(lambda: run.check(config, resume))
+    work = len(log.train) * config.dim
     with threads_for(work, options.threads), run.locked() if processes.first else nullcontext():
         processes.decide(lambda: run.check(config, resume))  # somebody else may have ended it meanwhile
-        finished = None
         if not run.finished:
-            job = _Job(run, config, _with_stored_names(source, run), start, resume, quiet, processes)
-            job.peaks, job.began, job.watched = peaks, began, watched or Watched()
-            del source  # the job has it, and gives it away
-            finished = _train(job)
-        if config.final:
-            del finished
-            return _train_final(run, config, start, resume, quiet, processes)
-    assert finished is not None
-    return finished
+            log = _with_stored_names(log, run) if resume else log
+            prepared = prepare_run(config, log, start, peaks, quiet, processes)
+            del log  # the split is all that training needs, and as many bytes again can be given back
+            finished = _train(_Job(run, prepared, resume, quiet, (), peaks, began, watched))
+            if not config.final:
+                return finished
+            del finished, prepared
+        return _train_final(run, config, start.for_final(), resume, quiet, processes)
 
 
 @dataclass
@@ -121,38 +123,31 @@ class _Job:
     """One training into one folder."""
 
     run: RunFolder
-    config: RunConfig
-    source: Source | None
-    start: Start
+    prepared: Prepared
     resume: bool
     quiet: bool
-    processes: Processes
-    stops: tuple[float, ...] = ()
-    peaks: PhasePeaks = field(default_factory=PhasePeaks)
-    began: float = field(default_factory=time.perf_counter)
-    watched: Watched = field(default_factory=Watched)
-
-    def take_source(self) -> Source:
-        """The data, given away: the split is all that training needs, and as many bytes again can be given back."""
-        source, self.source = self.source, None
-        assert source is not None
-        return source
+    stops: tuple[float, ...]
+    peaks: PhasePeaks
+    began: float
+    watched: Watched | None = None
 
 
 def _train(job: _Job) -> Finished:
-    """Prepare, train, measure and record."""
-    run, config, processes, peaks, quiet = job.run, job.config, job.processes, job.peaks, job.quiet
-    prepared = prepare_run(config, job.take_source(), job.start, peaks, quiet, processes)
+    """Train, measure and record."""
+    run, prepared, peaks, quiet, watched = job.run, job.prepared, job.peaks, job.quiet, job.watched
+    config, processes = prepared.config, prepared.context.processes
     say("\n".join(prepared.report.lines()), quiet)
     recorder = Recorder(run.events)
-    if processes.first:
-        run.begin(prepared.settled)
-        save_split(run.data, prepared.split)
-        recorder.keep(_stored_events(run) if job.resume else 0)
-    processes.decide(lambda: job.watched.begin(run, recorder.events()))
+    processes.decide(lambda: _begin(job, recorder))
     prepared_seconds = time.perf_counter() - job.began
-    emit = (lambda event: job.watched.event(recorder(event))) if processes.first else _nowhere
-    loop = Loop(prepared, run.work, emit, job.start.first_training, peaks, quiet, job.stops)
+
+    def emit(event: dict[str, Any]) -> None:
+        if processes.first:
+            written = recorder(event)
+            if watched is not None:
+                watched.event(written)
+
+    loop = Loop(prepared, run.work, emit, peaks, quiet, job.stops)
     table = loop.run(job.resume)
     if processes.first:
         save_table(run.model, table if processes.alone else load_table(loop.last_path))
@@ -175,16 +170,22 @@ def _train(job: _Job) -> Finished:
     return Finished(run.path, prepared, table, record if processes.first else run.read_record())
 
 
+def _begin(job: _Job, recorder: Recorder) -> None:
+    """Write down what will be trained on what."""
+    job.run.begin(job.prepared.config)
+    save_split(job.run.data, job.prepared.split)
+    if job.resume:
+        recorder.keep(_stored_events(job.run))
+    if job.watched is not None:
+        job.watched.begin(job.run, recorder.events())
+
+
 def _seal_finished(run: RunFolder) -> None:
     """Seal what is whole: older versions did so some time after a run's record, and were killed in between."""
     for one in (run, run.final):
         if one.finished and not one.sealed:
             open_run(one.path)
             one.seal()
-
-
-def _nowhere(event: dict[str, Any]) -> None:
-    """Where the events of all processes but the first go."""
 
 
 def _train_final(
@@ -199,9 +200,9 @@ def _train_final(
     stops = tuple(event["share"] for event in run.read_events() if event["event"] == "phase")
     source = Source.whole(load_split(run.data).everything(), "all parts of the log")
     settings = {"final": False, "open_test": False, "test_epochs": (), "base_settings": record.base_settings}
-    again = config.model_copy(update=settings)
-    beginning = Everything(start.for_final())
-    finished = _train(_Job(run.final, again, source, beginning, resume, quiet, processes, stops, began=began))
+    again, peaks = config.model_copy(update=settings), PhasePeaks()
+    prepared = prepare_run(again, source, start, peaks, quiet, processes, everything=True)
+    finished = _train(_Job(run.final, prepared, resume, quiet, stops, peaks, began))
     final = finished.record
     record.final = FinalRecord(
         interactions=len(source.train),
@@ -213,19 +214,6 @@ def _train_final(
     if processes.first:
         run.write_record(record)
     return Finished(run.path, finished.prepared, finished.table, record)
-
-
-def _planned(
-    config: RunConfig, source: Source, options: PlanOptions, start: Start, quiet: bool, processes: Processes
-) -> RunConfig:
-    """The configuration that the data's size settles, the same for all processes."""
-
-    def plan() -> dict[str, Any]:
-        plan = plan_run(config, source, options, factorises=start.factorises, processes=processes.count)
-        say("\n".join(plan.notes), quiet or not plan.notes)
-        return plan.config.model_dump(mode="json")
-
-    return RunConfig.model_validate(processes.decide(plan))
 
 
 def _with_stored_names(source: Source, run: RunFolder) -> Source:

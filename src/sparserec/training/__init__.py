@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     )
     from sparserec.training.loop import CHECKPOINT, Loop, correlation, ranks, support_stats
     from sparserec.training.prepare import (
-        Everything,
         FirstTraining,
         Order,
         Prepared,

@@ -68,24 +68,17 @@ class Recipe(Settings):
     def rate(self, epoch: int, epochs: int, first: float | None = None) -> float:
         """Learning rate of an epoch (1 is the first) in a training of `epochs` that starts at `first`."""
         first = self.learning_rate if first is None else first
-        last = self._last_rate(first)
+        last = self.final_learning_rate
+        if last is None and self.rate_falls_by is not None:
+            last = first / self.rate_falls_by
         if last is None:
             return max(first * self.rate_decay ** (epoch - 1), min(first, self.rate_floor))
-        share = (epoch - 1) / max(epochs - 1, 1)
+        last, share = min(first, last), (epoch - 1) / max(epochs - 1, 1)
         if self.rate_fall == "linear":
             return first + (last - first) * share
         if self.rate_fall == "cosine":
             return last + (first - last) * (1 + math.cos(math.pi * share)) / 2
         return float(first * (last / first) ** share)
-
-    def _last_rate(self, first: float) -> float | None:
-        if self.final_learning_rate is not None:
-            return min(first, self.final_learning_rate)
-        return None if self.rate_falls_by is None else first / self.rate_falls_by
-
-    def validates_after(self, epoch: int, epochs: int) -> bool:
-        """Whether a validation follows this epoch; the last one always has one."""
-        return epoch % self.validate_every == 0 or epoch == epochs
 
 
 _PAPER = {
@@ -297,9 +290,7 @@ def expand_like(values: dict[str, Any]) -> dict[str, Any]:
     theirs keeps its own settings and recipe: method and density are all that can be like theirs.
     """
     values = dict(values)
-    name = values.pop("like", None)
-    if name is None:
-        return values
+    name = values.pop("like")
     if name not in LIKE:
         raise SettingError(f"like {name!r}: unknown; known: {', '.join(LIKE)}")
     from sparserec.recommenders import PRESETS
@@ -313,9 +304,7 @@ def expand_like(values: dict[str, Any]) -> dict[str, Any]:
 def expand_preset(values: dict[str, Any]) -> dict[str, Any]:
     """`preset` names published settings of the base recommender; what is given beside it wins."""
     values = dict(values)
-    name, base = values.pop("preset", None), values["base"]
-    if name is None:
-        return values
+    name, base = values.pop("preset"), values["base"]
     from sparserec.recommenders import PRESETS
 
     known = PRESETS.get(base, {})
@@ -339,9 +328,11 @@ def build_config(values: dict[str, Any], where: str = "settings", user_rows: boo
     from sparserec.recommenders import make_recommender
 
     _check_kinds(values, where)
-    values = {name: value for name, value in values.items() if name != "settled"}  # a run's own
-    values = expand_base(expand_like(values), user_rows)
-    config = RunConfig.parse(expand_recipe(expand_preset(values)), where)
+    left_out = {"settled", *(name for name in ("like", "preset") if values.get(name) is None)}
+    values = {name: value for name, value in values.items() if name not in left_out}  # settled: a run's own
+    values = expand_base(expand_like(values) if "like" in values else values, user_rows)
+    values = expand_preset(values) if "preset" in values else values
+    config = RunConfig.parse(expand_recipe(values), where)
     make_recommender(config.base, config.base_settings)
     make_method(config.method, config.method_settings)
     return config

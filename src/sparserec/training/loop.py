@@ -39,7 +39,7 @@ from sparserec.training.checkpoint import (
     without_prefix,
     write_once,
 )
-from sparserec.training.config import EarlyStop, RunConfig
+from sparserec.training.config import EarlyStop
 from sparserec.training.prepare import FirstTraining, Prepared
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -76,7 +76,6 @@ class Loop:
     """Where checkpoints and the best table so far go."""
     emit: Callable[[dict[str, Any]], None]
     """Takes one line of the run's record."""
-    first_training: FirstTraining | None = None
     peaks: PhasePeaks = field(default_factory=PhasePeaks)
     quiet: bool = True
     stops: tuple[float, ...] = ()
@@ -90,31 +89,29 @@ class Loop:
         self.context = replace(self.prepared.context, validate=validate, record=self._record)
         self.method, self.sampler = self.prepared.method, self.prepared.sampler
         self.config, self.recipe = self.prepared.config, self.prepared.config.recipe
-        self.processes = self.context.processes
+        self.processes, self.start = self.context.processes, self.prepared.start
+        self.identity = {"config": self.config.digest(), "threads": torch.get_num_threads()}
+        """What a checkpoint must agree on to be continued, and what only deserves a warning (threads)."""
 
     def run(self, resume: bool = False) -> Table:
         """Train all phases; returns the final table."""
         with StopSignals() as signals, self.peaks.phase("train"):
             stored = self._load() if resume else {}
-            if self.first_training is not None and not self.state.done:
-                self._take(self.first_training)
+            if self.start.first_training is not None and not self.state.done:
+                self._take(self.start.first_training)
                 stored = {}
             while (phase := self.method.next_phase(self.context, self.state.done)) is not None:
                 self._phase(phase, stored, signals)
                 stored = {}
+        self.last_path = self._file("phase", len(self.state.done) - 1)
         return load_table(self.last_path, self.processes)
-
-    @property
-    def last_path(self) -> Path:
-        """The table that the last finished phase left."""
-        return self._phase_path(len(self.state.done) - 1)
 
     def _take(self, run: FirstTraining) -> None:
         """Begin after the first phase, with what another run left of it."""
         phase = self.method.next_phase(self.context, [])
         assert phase is not None
         result = replace(run.result, name=phase.name, kept=phase.kept)
-        save_table(self._phase_path(0), load_table(run.model))
+        save_table(self._file("phase", 0), load_table(run.model))
         self._emit({"event": "phase", **asdict(result), "taken_from": run.digest})
         self.state = LoopState(seconds=run.seconds, steps=run.steps, done=[result], events=self.state.events)
         self._save(None)
@@ -125,7 +122,7 @@ class Loop:
         number = len(self.state.done)
         table = self._start(phase, stored)
         stepper = self.stepper = self.prepared.stepper(table)
-        if phase.scored_first and self.state.step == 0:
+        if self.state.step == 0 and (phase.scored_first or (number == 0 and self.start.continues)):
             self._emit({"event": "start", "phase": phase.name} | self._validate(table, 0, False))
         with progress(phase.name, self._last_step(phase), self.quiet, done=self.state.step) as bar:
             self._train(phase, table, stepper, bar, signals)
@@ -134,47 +131,50 @@ class Loop:
         began = time.perf_counter()
         self.method.after_phase(self.context, phase, table)
         self.state.seconds += time.perf_counter() - began
-        save_table(self._phase_path(number), table)
-        best = self.state.early.best_score
+        save_table(self._file("phase", number), table)
         self._note_sizes()
-        state = self.state
-        result = PhaseResult(
-            phase.name, self._epoch(), best, phase.kept, state.ledger, state.counted, state.step
-        )
-        best_epoch = self.state.early.best_epoch
-        self._emit(
-            {"event": "phase", **asdict(result), "best_epoch": best_epoch, "share": self._share(phase)}
-        )
+        state, per_epoch = self.state, self.sampler.steps_per_epoch
+        best, epochs = state.early.best_score, -(-state.step // per_epoch)
+        result = PhaseResult(phase.name, epochs, best, phase.kept, state.ledger, state.counted, state.step)
+        # how much of the phase made the table that it left: all of it, unless an earlier epoch was the best
+        steps = state.early.best_epoch * per_epoch if phase.validated and best is not None else state.step
+        share = min(1.0, steps / max(phase.last_step(per_epoch), 1))
+        self._emit({"event": "phase", **asdict(result), "best_epoch": state.early.best_epoch, "share": share})
         state.done.append(result)
         state.step, state.loss_sum, state.early, state.ledger, state.counted = 0, 0.0, EarlyStop(), {}, 0
         self._save(None)
         for earlier, one in enumerate(self.state.done[:-1]):  # only now may what the old checkpoint needed go
             if not one.kept and self.processes.first:
-                remove_table(self._phase_path(earlier))
+                remove_table(self._file("phase", earlier))
 
     def _start(self, phase: Phase, stored: Arrays) -> Table:
         """The phase's table, as new or as the checkpoint has it."""
         began, number = time.perf_counter(), len(self.state.done)
         earlier = number - 1 if phase.starts_from is None else phase.starts_from
-        previous = load_table(self._phase_path(earlier), self.processes) if number > 0 else None
-        if "width" in stored:
-            table = self.method.start(replace(self.context, record=ignore), phase, previous)
-            if stored["width"][0] != table.shape.width:
-                raise RunError(
-                    f"{self.folder / CHECKPOINT}: made with column blocks of {stored['width'][0]}, this version uses "
-                    f"{table.shape.width}; finish the run with the version that began it, or start it anew"
-                )
-            with fitting(self.folder / CHECKPOINT):
-                table.load(take_state(self._table_path(), without_prefix("table", stored), table.shape))
-                self.method.load(without_prefix("method", stored))  # again: start may have begun it afresh
+        previous = load_table(self._file("phase", earlier), self.processes) if number > 0 else None
+        context = replace(self.context, record=ignore) if "width" in stored else self.context
+        if previous is None and self.start.continues:
+            table = self.start.begin_table(self.method, context, phase)
+        else:
+            table = self.method.start(context, phase, previous)
+        if "width" not in stored:
+            self.state.seconds += time.perf_counter() - began
             return table
-        table = self.method.start(self.context, phase, previous)
-        self.state.seconds += time.perf_counter() - began
+        if stored["width"][0] != table.shape.width:
+            raise RunError(
+                f"{self.folder / CHECKPOINT}: made with column blocks of {stored['width'][0]}, this version uses "
+                f"{table.shape.width}; finish the run with the version that began it, or start it anew"
+            )
+        with fitting(self.folder / CHECKPOINT):
+            parts = self._file("table", self.state.steps)
+            table.load(take_state(parts, without_prefix("table", stored), table.shape))
+            self.method.load(without_prefix("method", stored))  # again: start may have begun it afresh
         return table
 
     def _record(self, event: str, **values: Any) -> None:
         """What methods add to the record: step and epoch are 0 before the first update of a phase."""
-        self._emit({"event": event, "step": self.state.step, "epoch": self._epoch(), **values})
+        epoch = -(-self.state.step // self.sampler.steps_per_epoch)
+        self._emit({"event": event, "step": self.state.step, "epoch": epoch, **values})
 
     def _train(self, phase: Phase, table: Table, stepper: Steps, bar: Progress, signals: StopSignals) -> None:
         state, per_epoch = self.state, self.sampler.steps_per_epoch
@@ -215,7 +215,8 @@ class Loop:
             "parameters": table.parameters(),
         }
         note = f"epoch {epoch}/{phase.epochs} loss {loss:.4f}"
-        scored = phase.validated and (last or self.recipe.validates_after(epoch, phase.epochs))
+        due = last or epoch % self.recipe.validate_every == 0 or epoch == phase.epochs
+        scored = phase.validated and due
         if scored and self.context.validate is not None:
             event |= self._validate(table, epoch, epoch > self.recipe.patience_from * phase.epochs)
             note += f" {self.config.score_name} {event['valid'][self.config.score_name]:.4f}"
@@ -242,31 +243,20 @@ class Loop:
             found = self.prepared.validate(table, also_at)
         return Validation(found.metrics[self.config.score_name], found.metrics, found.per_user, found.users)
 
-    def _note_sizes(self) -> None:
-        """Keep the largest ledger and count of the phase, where epochs end: what a method holds may come and go."""
-        assert self.stepper is not None
-        self._note_ledger()
-        self.state.counted = max(self.state.counted, self.stepper.table.counted_numbers())
+    def _note_sizes(self, count: bool = True) -> None:
+        """Keep the largest ledger and count of the phase, where epochs end: what a method holds may come and go.
 
-    def _note_ledger(self) -> None:
-        """Also where a training stops: a stepper knows the largest of its own steps only."""
+        The ledger also where a training stops: a stepper knows the largest of its own steps only.
+        """
         assert self.stepper is not None
         self.state.ledger = max(self.state.ledger, self.stepper.ledger(), key=total)
+        if count:
+            self.state.counted = max(self.state.counted, self.stepper.table.counted_numbers())
 
     def _last_step(self, phase: Phase) -> int:
         """Steps of a phase, fewer where the training that this one repeats ended it sooner."""
         whole, number = phase.last_step(self.sampler.steps_per_epoch), len(self.state.done)
         return whole if number >= len(self.stops) else min(whole, max(1, round(self.stops[number] * whole)))
-
-    def _share(self, phase: Phase) -> float:
-        """How much of a phase made the table that it left: all of it, unless an earlier epoch was the best."""
-        per_epoch = self.sampler.steps_per_epoch
-        best = phase.validated and self.state.early.best_score is not None
-        steps = self.state.early.best_epoch * per_epoch if best else self.state.step
-        return min(1.0, steps / max(phase.last_step(per_epoch), 1))
-
-    def _epoch(self) -> int:
-        return -(-self.state.step // self.sampler.steps_per_epoch)
 
     def _emit(self, event: dict[str, Any]) -> None:
         self.emit(event)
@@ -274,27 +264,26 @@ class Loop:
 
     # -- what is kept on disk ----------------------------------------------------------------------------------
 
+    def _file(self, kind: str, *numbers: int) -> Path:
+        """A table on disk: of a phase by its number, the best one of a phase and its epoch, or where parts of a
+        checkpoint are that several processes write, by the steps so far.
+        """
+        return self.folder / f"{'-'.join(map(str, (kind, *numbers)))}.safetensors"
+
     def _best_path(self) -> Path:
-        return self.folder / f"best-{len(self.state.done)}-{self.state.early.best_epoch}.safetensors"
-
-    def _phase_path(self, number: int) -> Path:
-        return self.folder / f"phase-{number}.safetensors"
-
-    def _table_path(self) -> Path:
-        """What the files of a checkpoint's parts are named after, where several processes write them."""
-        return self.folder / f"table-{self.state.steps}.safetensors"
+        return self._file("best", len(self.state.done), self.state.early.best_epoch)
 
     def _save(self, table: Table | None) -> None:
         """Write a checkpoint; without a table between two phases, where the finished phase has its own file."""
-        arrays = with_prefix("method", self.method.state())
+        arrays, parts = with_prefix("method", self.method.state()), self._file("table", self.state.steps)
         if table is not None:
-            arrays |= with_prefix("table", put_state(self._table_path(), table.state(), table.shape))
+            arrays |= with_prefix("table", put_state(parts, table.state(), table.shape))
             arrays |= {"width": np.array([table.shape.width])}
-            self._note_ledger()
-        state = _identity(self.config) | {"loop": asdict(self.state)}
+            self._note_sizes(count=False)
+        state = self.identity | {"loop": asdict(self.state)}
         write_once(self.folder / CHECKPOINT, arrays, state, self.processes)
         if self.processes.first:  # only now may what the old checkpoint named go
-            in_use = self._best_path().stem, self._table_path().stem if table is not None else ""
+            in_use = self._best_path().stem, parts.stem if table is not None else ""
             for path in (*self.folder.glob("best-*.safetensors"), *self.folder.glob("table-*.safetensors")):
                 if path.name.split(".")[0] not in in_use:
                     path.unlink()
@@ -304,7 +293,7 @@ class Loop:
         if not path.exists():
             return {}
         arrays, stored = read_arrays(path)
-        ours = _identity(self.config)
+        ours = self.identity
         if stored.get("config") != ours["config"]:
             raise RunError(
                 f"{path}: this checkpoint belongs to another configuration ({stored.get('config')}, not "
@@ -320,11 +309,6 @@ class Loop:
             self.state = LoopState.from_json(stored["loop"])
             self.method.load(without_prefix("method", arrays))
         return arrays
-
-
-def _identity(config: RunConfig) -> dict[str, Any]:
-    """What a checkpoint must agree on to be continued, and what only deserves a warning (threads)."""
-    return {"config": config.digest(), "threads": torch.get_num_threads()}
 
 
 def _check_finite(loss: float, phase: Phase, epoch: int, step: int, rate: float) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from sparserec.errors import DataError, SettingError
 from sparserec.evaluation import Evaluation
 from sparserec.exploration import StoredFactors, cached_path, factorise
 from sparserec.graph import Adjacency, by_degree, by_group
-from sparserec.methods import METHODS, Context, Method, PhaseResult, make_method
+from sparserec.methods import METHODS, Context, Method, Phase, PhaseResult, make_method
 from sparserec.process import PhasePeaks
 from sparserec.recommenders import Batches, Recommender, Steps, Tried, make_recommender
 from sparserec.table import Table
@@ -43,6 +43,8 @@ class Start:
 
     factorises: bool = True
     """Whether a factorisation is made for a method that wants one."""
+    continues: bool = False
+    """Whether the first table gets rows of an old one; it is scored before its first step, for it may be the best."""
     first_training: FirstTraining | None = None
     """Takes the place of a first training that would be the same."""
 
@@ -59,9 +61,9 @@ class Start:
         """Users and items in the order to number them; None: as is best for this data."""
         return None
 
-    def applied_to(self, method: Method) -> Method:
-        """The method, beginning here."""
-        return method
+    def begin_table(self, method: Method, context: Context, phase: Phase) -> Table:
+        """The table of the first phase, where it continues."""
+        raise NotImplementedError
 
     def for_final(self) -> Start:
         """The beginning of the training on everything that follows the measured one."""
@@ -69,33 +71,11 @@ class Start:
 
 
 @dataclass(frozen=True)
-class Everything(Start):
-    """Another beginning, with nothing held out: all that the source holds is trained on."""
-
-    inner: Start
-
-    @property
-    def factorises(self) -> bool:  # type: ignore[override]
-        return self.inner.factorises
-
-    def split(self, source: Source, config: RunConfig) -> tuple[Source, Split]:
-        """Everything is the train part; the other parts are empty, so that nothing can be measured on it."""
-        whole = source.merged()
-        nothing = whole.select(np.zeros(len(whole), bool))
-        return source, Split.of(whole, nothing, nothing, "everything", config.split_seed)
-
-    def order(self, train: Interactions) -> Order | None:
-        return self.inner.order(train)
-
-    def applied_to(self, method: Method) -> Method:
-        return self.inner.applied_to(method)
-
-
-@dataclass(frozen=True)
 class Prepared:
     """A run that is ready to train."""
 
     config: RunConfig
+    """With every setting of base and method as the run has it (`settled`)."""
     report: ReadReport
     """What was understood of the data; the data itself lives on only as the split."""
     split: Split
@@ -104,18 +84,9 @@ class Prepared:
     method: Method
     context: Context
     sampler: Batches
-    tried: Tried = field(default_factory=dict)
+    tried: Tried
     """Validation scores of settings of the base that short trainings chose among."""
-
-    @property
-    def settled(self) -> RunConfig:
-        """The configuration with every setting written down as the run has it."""
-        settled = {
-            "base_settings": self.recommender.settings.model_dump(mode="json"),
-            "method_settings": self.method.settings.model_dump(mode="json"),
-            "epochs": self.context.epochs,
-        }
-        return self.config.model_copy(update={"settled": settled})
+    start: Start
 
     def stepper(self, table: Table) -> Steps:
         config = self.config
@@ -140,54 +111,63 @@ def prepare_run(
     peaks: PhasePeaks | None = None,
     quiet: bool = True,
     processes: Processes = ALONE,
+    everything: bool = False,
 ) -> Prepared:
-    """Split the data, build the graph and what the method needs."""
+    """Split the data, build the graph and what the method needs; with `everything` all of the data is train."""
     start, peaks = start or Start(), peaks or PhasePeaks()
     recommender = make_recommender(config.base, config.base_settings)
-    method = start.applied_to(make_method(config.method, config.method_settings))
-    _check_processes(config, method, recommender, start, processes)
+    method = make_method(config.method, config.method_settings)
+    if not processes.alone:
+        _check_processes(config, method, recommender, start)
     with peaks.phase("read"):
-        source, split = start.split(source, config)
-        _check_sizes(split, config)
+        if everything:  # the other parts are empty, so that nothing can be measured on it
+            whole = source.merged()
+            nothing = whole.select(np.zeros(len(whole), bool))
+            split = Split.of(whole, nothing, nothing, "everything", config.split_seed)
+        else:
+            source, split = start.split(source, config)
+        if len(split.train) == 0:
+            raise DataError(f"{config.data}: no train interactions are left after reading and splitting")
+        if split.n_items < max(config.ks):
+            raise DataError(
+                f"{config.data}: {split.n_items} items are fewer than the list length {max(config.ks)} of the metrics; "
+                f"use shorter lists (`ks=[{max(1, min(5, split.n_items))}]`) or bring more data"
+            )
     with peaks.phase("init"):
-        split, factors = number_nodes(split, config, method, quiet, start, recommender.user_rows, processes)
+        order, factors = start.order(split.train), None
+        if order is None and method.wants_factors:
+            order, factors = _factorised(
+                split, config, method.wants_factors, quiet, recommender.user_rows, processes
+            )
+        split = split.relabel(*(order or by_degree(split.train)))
         recommender, tried = recommender.choose(split, config.seed, processes.decide, quiet)
         graph = recommender.graph(split.train)
         recipe = config.recipe
         sampler = recommender.sampler(split.train, recipe.batch_size, recipe.batches, config.seed)
     context = context_of(config, recommender, split.train, sampler.steps_per_epoch, factors, processes)
     context.shape()  # more processes than parts are refused here, before anything is written
-    return Prepared(config, source.report, split, graph, recommender, method, context, sampler, tried)
+    settled = {
+        "base_settings": recommender.settings.model_dump(mode="json"),
+        "method_settings": method.settings.model_dump(mode="json"),
+        "epochs": context.epochs,
+    }
+    config = config.model_copy(update={"settled": settled})
+    return Prepared(config, source.report, split, graph, recommender, method, context, sampler, tried, start)
 
 
-def number_nodes(
-    split: Split,
-    config: RunConfig,
-    method: Method,
-    quiet: bool,
-    start: Start,
-    user_rows: bool = True,
-    processes: Processes = ALONE,
-) -> tuple[Split, StoredFactors | None]:
-    """Number users and items for locality: by their strongest factor when there is a factorisation, else by degree.
-
-    A run that goes on from another keeps the order of that one.
-    """
-    kept = start.order(split.train)
-    if kept is not None:
-        return split.relabel(*kept), None
-    if not method.wants_factors:
-        return split.relabel(*by_degree(split.train)), None
-    arguments = split.train, config.dim, method.wants_factors, config.seed
+def _factorised(
+    split: Split, config: RunConfig, iterations: int, quiet: bool, user_rows: bool, processes: Processes
+) -> tuple[Order, StoredFactors]:
+    """Users and items numbered by their strongest factor, for locality; else it is by degree."""
+    asked = split.train, config.dim, iterations, config.seed
     if not processes.alone:  # made once, and the same for all: what follows is then found in the cache
-        processes.decide(lambda: factorise(*arguments, quiet).rank)
-        processes.share_file(cached_path(*arguments))
-    factors = factorise(*arguments, quiet)
+        processes.decide(lambda: factorise(*asked, quiet).rank)
+        processes.share_file(cached_path(*asked))
+    factors = factorise(*asked, quiet)
     users, items = by_group(split.train, factors.strongest(split.n_users + split.n_items, split.n_users))
     order = np.concatenate([users, items + split.n_users]).astype(np.int32)
     skipped = 0 if user_rows else split.n_users
-    stored = StoredFactors(cached_path(*arguments), config.dim, factors.info, order, skipped)
-    return split.relabel(users, items), stored
+    return (users, items), StoredFactors(cached_path(*asked), config.dim, factors.info, order, skipped)
 
 
 def context_of(
@@ -215,30 +195,16 @@ def context_of(
     )
 
 
-def _check_processes(
-    config: RunConfig, method: Method, recommender: Recommender, start: Start, processes: Processes
-) -> None:
+def _check_processes(config: RunConfig, method: Method, recommender: Recommender, start: Start) -> None:
     """Refuse what only one process can train."""
-    if processes.alone:
-        return
+    if start.continues or start.first_training is not None:
+        raise SettingError(
+            "a training that goes on from a finished run has one process; start it without torchrun"
+        )
     shared = "shardable" if recommender.user_rows else "shardable_by_rows"
     if not getattr(method, shared):
         known = [name for name in METHODS if getattr(make_method(name), shared)]
         raise SettingError(
             f"method {config.method}, as it is set, keeps something that several processes cannot share with base "
             f"{config.base}; start it without torchrun, or train one of {', '.join(known)}"
-        )
-    if type(start) not in (Start, Everything):
-        raise SettingError(
-            "a training that goes on from a finished run has one process; start it without torchrun"
-        )
-
-
-def _check_sizes(split: Split, config: RunConfig) -> None:
-    if len(split.train) == 0:
-        raise DataError(f"{config.data}: no train interactions are left after reading and splitting")
-    if split.n_items < max(config.ks):
-        raise DataError(
-            f"{config.data}: {split.n_items} items are fewer than the list length {max(config.ks)} of the metrics; "
-            f"use shorter lists (`ks=[{max(1, min(5, split.n_items))}]`) or bring more data"
         )
