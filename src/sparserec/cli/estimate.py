@@ -94,7 +94,7 @@ def _sizes(
     return Sizes.of_source(source, settings.protocol, settings.held_out_users)
 
 
-def _print(sizes: Sizes, found: list[Estimate], note: str | None, free: int | None) -> None:
+def _print(sizes: Sizes, found: list[Estimate], note: str | None, free: int) -> None:
     from sparserec.units import show_bytes, show_seconds
 
     typer.echo(f"{sizes.users:,} users, {sizes.items:,} items, {sizes.interactions:,} interactions")
@@ -109,5 +109,4 @@ def _print(sizes: Sizes, found: list[Estimate], note: str | None, free: int | No
             typer.echo(
                 f"{one.base:9} {one.method:12} {show_bytes(one.peak):>9} {one.peak_phase:>9} {taken:>8}"
             )
-    if free is not None:
-        typer.echo(f"free memory here: {show_bytes(free)}")
+    typer.echo(f"free memory here: {show_bytes(free)}")

@@ -196,8 +196,6 @@ def writable(name: str, folder: Path) -> Finding:
 def memory() -> Finding:
     """Memory that a run may still take."""
     free = usable_bytes()
-    if free is None:
-        return Finding("free memory", "not known on this system")
     little = free < LITTLE_MEMORY
     advice = "large data sets will not fit; `sparserec estimate` says how much a run needs" if little else ""
     return Finding("free memory", show_bytes(free), "warning" if little else "ok", advice)

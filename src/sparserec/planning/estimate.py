@@ -154,16 +154,11 @@ def busy_note() -> tuple[str, ...]:
     )
 
 
-def usable_bytes() -> int:
+def usable_bytes(root: Path = Path("/sys/fs/cgroup")) -> int:
     """Memory a run may still take: what the system has left, or less where a container has a limit of its own."""
     from psutil import virtual_memory
 
-    free, limit = int(virtual_memory().available), _container_bytes()
-    return free if limit is None else min(free, limit)
-
-
-def _container_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """What a memory limit of the control group leaves, None where there is none."""
+    free = int(virtual_memory().available)
     for most, used in (
         ("memory.max", "memory.current"),
         ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
@@ -171,10 +166,10 @@ def _container_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:
         try:
             limit = (root / most).read_text().strip()
             if limit.isdigit() and int(limit) < 1 << 60:
-                return max(0, int(limit) - int((root / used).read_text()))
+                return min(free, max(0, int(limit) - int((root / used).read_text())))
         except (OSError, ValueError):
             continue
-    return None
+    return free
 
 
 def fits(found: Estimate, usable: int | None) -> bool:

@@ -50,6 +50,8 @@ class Settled:
 
     config: RunConfig
     notes: tuple[str, ...] = ()
+    choice: Choice | None = None
+    """What a budget was spent on."""
 
 
 Change = tuple[RunConfig, str | None]
@@ -58,35 +60,33 @@ Change = tuple[RunConfig, str | None]
 def settle_config(config: RunConfig, sizes: Sizes | None, machine: Machine | None = None) -> Settled:
     """The configuration with everything written out that was left open; without sizes what does not depend on them."""
     machine = machine or Machine()
-    if sizes is None:
-        return Settled(_with_start(config, starts_of(config)[:1]))
-    notes = []
-    for rule in (settle_start, settle_batches, limit_nmf):
-        config, note = rule(config, sizes, machine)
-        notes += [note] if note else []
-    return Settled(config, tuple(notes))
+    config, note = settle_start(config, sizes, machine)
+    notes = [note]
+    if sizes is not None:
+        for rule in (settle_batches, limit_nmf):
+            config, note = rule(config, sizes, machine)
+            notes.append(note)
+    return Settled(config, tuple(note for note in notes if note))
 
 
-def starts_of(config: RunConfig) -> tuple[dict[str, Any], ...]:
-    """What a method that leaves its start open may start from, best first; who names `init` gets that and nothing
-    beside it, and with rows for users the method's own default stands.
+def settle_start(config: RunConfig, sizes: Sizes | None, machine: Machine) -> Change:
+    """The first start that this machine can take; the last one is for those that cannot take any other.
+
+    Who names `init` gets that and nothing beside it, and with rows for users the method's own default stands.
     """
-    method = make_method(config.method, config.method_settings)
-    named = "init" in config.method_settings or make_recommender(config.base, config.base_settings).user_rows
-    return () if named else method.item_starts
-
-
-def settle_start(config: RunConfig, sizes: Sizes, machine: Machine) -> Change:
-    """The first start that this machine can take; the last one is for those that cannot take any other."""
-    starts = starts_of(config)
-    if not starts:
+    starts = make_method(config.method, config.method_settings).item_starts
+    user_rows = make_recommender(config.base, config.base_settings).user_rows
+    if not starts or "init" in config.method_settings or user_rows:
         return config, None
-    best, last = _with_start(config, starts[:1]), _with_start(config, starts[-1:])
+    best, last = (
+        config.model_copy(update={"method_settings": {**one, **config.method_settings}})
+        for one in (starts[0], starts[-1])
+    )
     if machine.goes_on:
         return last, None
     if machine.processes > 1:
         return last, "several processes share the table: it starts from a factorisation"
-    if machine.usable is None:
+    if sizes is None or machine.usable is None:
         return best, None
     needed = estimate_run(best, sizes, timed=False)
     if fits(needed, machine.usable):
@@ -144,13 +144,6 @@ def limit_nmf(config: RunConfig, sizes: Sizes, machine: Machine) -> Change:
     return config.model_copy(update={"method_settings": settings}), note
 
 
-def _with_start(config: RunConfig, starts: tuple[dict[str, Any], ...]) -> RunConfig:
-    """What was given beside it wins."""
-    if not starts:
-        return config
-    return config.model_copy(update={"method_settings": {**starts[0], **config.method_settings}})
-
-
 # Between reading the data and training: what the data's size decides about a run, and whether it can run at all.
 
 SMALL_RUN, SMALL_BYTES = 2**20, 10**9
@@ -197,22 +190,13 @@ class PlanOptions:
         return cls(size, cast(Target, mode), work, force, check_threads(threads), processes)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """The configuration to train, and what to tell the user about it."""
-
-    config: RunConfig
-    notes: tuple[str, ...]
-    choice: Choice | None = None
-
-
 def plan_run(
     config: RunConfig,
     source: Source,
     options: PlanOptions,
     usable: int | None = None,
     factorises: bool = True,
-) -> Plan:
+) -> Settled:
     """Choose for the budget, settle what is left open, refuse what cannot fit in memory.
 
     `usable` is the memory left; None asks the system. A warm start factorises nothing.
@@ -231,7 +215,7 @@ def plan_run(
     if usable is not None and not options.force:
         found = estimate_run(settled.config, sizes, timed=False, factorises=factorises)
         refuse_if_too_big(found, usable)
-    return Plan(settled.config, (*notes, *settled.notes), choice)
+    return Settled(settled.config, (*notes, *settled.notes), choice)
 
 
 def own_files(config: RunConfig, source: Source) -> tuple[RunConfig, list[str]]:
