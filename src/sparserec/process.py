@@ -123,6 +123,24 @@ def resident_bytes() -> int:
     return int(Process().memory_info().rss)
 
 
+def usable_bytes(root: Path = Path("/sys/fs/cgroup")) -> int:
+    """Memory a run may still take: what the system has left, or less where a container has a limit of its own."""
+    from psutil import virtual_memory
+
+    free = int(virtual_memory().available)
+    for most, used in (
+        ("memory.max", "memory.current"),
+        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
+    ):
+        try:
+            limit = (root / most).read_text().strip()
+            if limit.isdigit() and int(limit) < 1 << 60:
+                return min(free, max(0, int(limit) - int((root / used).read_text())))
+        except (OSError, ValueError):
+            continue
+    return free
+
+
 def _high_water(reset: bool = False) -> int:
     """The most resident bytes since the mark was reset; 0 where the system keeps none, or lets nobody reset it."""
     try:

@@ -17,11 +17,11 @@ from sparserec.nmf_child import iterate
 from sparserec.planning.estimate import (
     estimate_run,
     refuse_if_too_big,
-    usable_bytes,
 )
 from sparserec.planning.memory_plan import Sizes, step_sizes
 from sparserec.planning.settle import Machine, PlanOptions, estimate_all, limit_nmf, plan_run
 from sparserec.planning.timing import nmf_seconds, synthetic_train
+from sparserec.process import usable_bytes
 from sparserec.recommenders import RECOMMENDERS, make_recommender, rows_of
 from sparserec.recommenders.lightgcn import LightGCN, LightGCNSettings
 from sparserec.table import total

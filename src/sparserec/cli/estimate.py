@@ -43,9 +43,8 @@ def estimate(
         estimate_all,
         estimate_run,
         settle_config,
-        usable_bytes,
     )
-    from sparserec.process import use_threads
+    from sparserec.process import usable_bytes, use_threads
     from sparserec.training import resolve_config
 
     settings = resolve_config(*options.typed_settings(context))

@@ -72,7 +72,8 @@ def train(
 
     with ExitStack() as stack:
         with started_processes() as processes:
-            watched = stack.enter_context(watching(_trackers(track) if track and processes.first else ()))
+            tracked = _trackers(track) if track and processes.first else []
+            watched = stack.enter_context(watching(tracked)) if tracked else None
             cores = threads or local_threads()
             wanted = PlanOptions.of(budget, mode, most_nmf_work, force, cores, processes)
             if warm is not None and dense_run is not None:

@@ -8,7 +8,7 @@ from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.planning.doctor import examine
-    from sparserec.planning.estimate import Estimate, estimate_run, usable_bytes
+    from sparserec.planning.estimate import Estimate, estimate_run
     from sparserec.planning.memory_plan import Sizes
     from sparserec.planning.settle import (
         MOST_NMF_WORK,

@@ -16,7 +16,7 @@ import numpy as np
 
 from sparserec.compiled import kept_in
 from sparserec.files import cache_folder
-from sparserec.planning.estimate import usable_bytes
+from sparserec.process import usable_bytes
 from sparserec.units import show_bytes
 
 State = Literal["ok", "warning", "wrong"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any
 
 from sparserec.errors import SettingError
@@ -152,24 +151,6 @@ def busy_note() -> tuple[str, ...]:
     return (
         f"other programs keep this machine busy (load {load:.0f}, {cores} cores): times are as slow as now",
     )
-
-
-def usable_bytes(root: Path = Path("/sys/fs/cgroup")) -> int:
-    """Memory a run may still take: what the system has left, or less where a container has a limit of its own."""
-    from psutil import virtual_memory
-
-    free = int(virtual_memory().available)
-    for most, used in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-    ):
-        try:
-            limit = (root / most).read_text().strip()
-            if limit.isdigit() and int(limit) < 1 << 60:
-                return min(free, max(0, int(limit) - int((root / used).read_text())))
-        except (OSError, ValueError):
-            continue
-    return free
 
 
 def fits(found: Estimate, usable: int | None) -> bool:

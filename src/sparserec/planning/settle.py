@@ -15,10 +15,10 @@ from sparserec.distributed import ALONE, Processes
 from sparserec.errors import SettingError
 from sparserec.methods import METHODS, make_method
 from sparserec.planning.budget import Choice, Target, choose
-from sparserec.planning.estimate import Estimate, estimate_run, fits, refuse_if_too_big, usable_bytes
+from sparserec.planning.estimate import Estimate, estimate_run, fits, refuse_if_too_big
 from sparserec.planning.memory_plan import Sizes
 from sparserec.planning.timing import StandIn, make_stand_in
-from sparserec.process import check_threads
+from sparserec.process import check_threads, usable_bytes
 from sparserec.recommenders import RECOMMENDERS, make_recommender
 from sparserec.training import RunConfig, default_rate
 from sparserec.units import parse_size, show_bytes
