@@ -72,7 +72,7 @@ def export(
     """Write a trained run as one small file and report its size and quality."""
     from sparserec.cli.options import check_choice
     from sparserec.data import read_item_info
-    from sparserec.encodings import DEFAULT, Encoding, find_encoding
+    from sparserec.encodings import Encoding, find_encoding
     from sparserec.errors import SettingError
     from sparserec.export import ExportOptions, check_colour, export_run
     from sparserec.runs import open_final, open_run
@@ -80,7 +80,8 @@ def export(
 
     check_choice("mode", mode, ("items", "full", "personal"))
     check_choice("fold-in", fold, (None, "own", "shared"))
-    find_encoding(encoding or DEFAULT.kind)
+    usual = Encoding()
+    find_encoding(encoding or usual.kind)
     check_choice("bits", bits, (None, *range(1, 9)))
     if page_color is not None:
         check_colour(page_color)
@@ -91,8 +92,8 @@ def export(
         raise SettingError(
             "--learn needs an --encoding to learn (gaps or codes), or a --budget to choose one for"
         )
-    kind, folding = encoding or DEFAULT.kind, fold or DEFAULT.fold
-    exact = Encoding(bits or DEFAULT.bits, keep or DEFAULT.keep, folding, kind, learn or False)  # type: ignore[arg-type]
+    kind, folding = encoding or usual.kind, fold or usual.fold
+    exact = Encoding(bits or usual.bits, keep or usual.keep, folding, kind, learn or False)  # type: ignore[arg-type]
     wanted = ExportOptions(
         mode=mode,  # type: ignore[arg-type]
         budget=parse_size(budget) if budget else None,

@@ -8,7 +8,6 @@ from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.encodings.base import (
-        DEFAULT,
         SHOWN,
         EncodedVectors,
         Encoding,

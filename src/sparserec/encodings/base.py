@@ -74,9 +74,6 @@ class Encoding:
             )
 
 
-DEFAULT = Encoding()
-
-
 class Kind:
     """What all encodings of a kind have in common. A kind has no state: what it wants to keep is in the material."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from sparserec.data import ItemInfo
 from sparserec.device import Model, ModelParts, model_bytes, write_model
-from sparserec.encodings import DEFAULT, Encoding
+from sparserec.encodings import Encoding
 from sparserec.errors import RunError, SettingError
 from sparserec.export.choose import (
     Measure,
@@ -137,7 +137,7 @@ def _items(measured: Side, shipped: Side, parts_of: PartsOf, limit: TimeLimit, t
     """Modes items and personal: the encoding that was asked for, or the one that validation prefers."""
     options, split = measured.options, measured.run.split
     if options.encoding is not None or len(split.valid) == 0:
-        encoding = options.encoding or DEFAULT
+        encoding = options.encoding or Encoding()
         measured.choose_term(encoding)
         parts = parts_of(encoding)
         _refuse_over_budget(_size(parts), encoding.label, options.budget)

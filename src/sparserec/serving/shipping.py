@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.data import read_item_info
-from sparserec.encodings import DEFAULT, Encoding
+from sparserec.encodings import Encoding
 from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, ExportReport, check_colour, export_run, write_page
 from sparserec.runs import Trained
@@ -22,10 +22,12 @@ def export_options(budget: str | int | None, options: dict[str, Any]) -> ExportO
             raise SettingError(f"export: unknown option {name!r}; known: {', '.join(sorted(known))}")
     encoding = options.get("encoding")
     if isinstance(encoding, dict):
-        wrong = encoding.keys() - asdict(DEFAULT).keys()
+        wrong = encoding.keys() - asdict(Encoding()).keys()
         if wrong:
-            raise SettingError(f"export: encoding has {', '.join(asdict(DEFAULT))}, and no {wrong.pop()!r}")
-        options = {**options, "encoding": Encoding(**{**asdict(DEFAULT), **encoding})}
+            raise SettingError(
+                f"export: encoding has {', '.join(asdict(Encoding()))}, and no {wrong.pop()!r}"
+            )
+        options = {**options, "encoding": Encoding(**{**asdict(Encoding()), **encoding})}
     elif encoding is not None and not isinstance(encoding, Encoding):
         raise SettingError(f"export: encoding {encoding!r}; write it as {{'kind': 'codes', 'keep': 16}}")
     return ExportOptions(budget=None if budget is None else parse_size(str(budget)), **options)
