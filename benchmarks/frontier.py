@@ -35,11 +35,13 @@ SCORE = "ndcg@20"
 SIZES = (0.7e6, 1.0e6, 1.4e6, 2.6e6)
 CODE_BYTES = (4, 8, 14, 16, 20, 30, 32, 60, 64)
 """Of an item; some divide the columns, which codes on plain columns need, some come near one of SIZES."""
-LISTS = {"rp3beta": (4, 8, 12, 16, 24, 32, 50, 100, 200), "together": (3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)}
+LISTS = {"rp3beta": (4, 8, 12, 16, 24, 32, 50, 100, 200), "together": (3, 4, 5, 8, 10, 12, 16, 20, 24, 32)}
 BITS = (2, 3, 4, 6)
 LIST_BITS = (3, 4)
-LIST_PEOPLE = 3
-"""Who must have both items of an entry of a co-occurrence list, as in files."""
+LIST_PEOPLE, LIST_STEPS = 3, 400
+"""Who must have both items of an entry of a co-occurrence list, and steps of learning its values, as in files."""
+LIST_EXPONENTS = (0.2, 0.25)
+"""Of popularity in co-occurrence lists: short ones want the first, long ones the second (docs/log.md)."""
 CUTS = (8, 16, 24, 32, 64, 128)
 LEARNT_ROWS = ((3, 12), (4, 12), (4, 16), (4, 20), (4, 32))
 """Bits and entries of rows whose values are learnt."""
@@ -299,19 +301,23 @@ def list_files(folder: Path) -> Iterator[File]:
     curve = "learned co-occurrence lists" if together else f"neighbours ({name})"
     history, everything = histories(split.train), np.arange(split.n_items)
 
+    def tried(exponent: float) -> dict[str, Any]:
+        own = {"popularity_exponent": exponent, "least_users": LIST_PEOPLE, "steps": LIST_STEPS}
+        return {**chosen, **own} if together else chosen
+
     @cache
-    def lists_of(length: int) -> Any:
-        settings = CLASSICS[name](**{**chosen, "neighbours": length})
+    def lists_of(length: int, exponent: float) -> Any:
+        settings = CLASSICS[name](**{**tried(exponent), "neighbours": length})
         if isinstance(settings, Cooccurrence):
-            return settings.with_value("least_users", LIST_PEOPLE).cut(whole(), split.train).lists
+            return settings.cut(whole(exponent), split.train).lists
         return settings.fit(split.train).lists
 
     @cache
-    def whole() -> Any:
-        return Cooccurrence(**{**chosen, "least_users": LIST_PEOPLE}).whole(split.train)
+    def whole(exponent: float) -> Any:
+        return Cooccurrence(**tried(exponent)).whole(split.train)
 
-    def make(length: int, bits: int) -> tuple[int, Measure]:
-        lists = lists_of(length)
+    def make(length: int, bits: int, exponent: float) -> tuple[int, Measure]:
+        lists = lists_of(length, exponent)
         made = EncodedLists(
             encode_rows(SparseRows(lists.data, lists.indices, lists.indptr, split.n_items), bits)
         )
@@ -323,8 +329,10 @@ def list_files(folder: Path) -> Iterator[File]:
 
     for length in LISTS[name]:
         for bits in LIST_BITS:
-            label = f"{length} neighbours, {bits} bits" + (f", {LIST_PEOPLE} people" if together else "")
-            yield File(curve, label, split, partial(make, length, bits))
+            for exponent in LIST_EXPONENTS if together else (0.0,):
+                more = f", {LIST_PEOPLE} people, popularity {exponent:g}" if together else ""
+                label = f"{length} neighbours, {bits} bits{more}"
+                yield File(curve, label, split, partial(make, length, bits, exponent))
 
 
 def worth_their_bytes(rows: list[Row]) -> list[Row]:

@@ -15,7 +15,7 @@ from sparserec.recommenders import Vectors
 
 AVERAGE_LISTS = (4, 6, 8, 12, 16, 24, 32, 48, 64, 100, 200)
 CHOICES = {
-    "popularity_exponent": (0.2, 0.4, 0.6),
+    "popularity_exponent": (0.2, 0.25, 0.4, 0.6),
     "walk_exponent": (0.6, 0.8),
     "frequency_exponent": (0.0, 0.5),
     "steps": (0, 400),

@@ -20,8 +20,10 @@ from sparserec.recommenders import MoreSteps, Recommender, Vectors, make_recomme
 
 TEMPERATURES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 """Tried for rows of the graph bases, times the mean score that a user gives to an item that they have."""
-TRIAL, TRIAL_STEPS = Encoding(4, 16, "shared", "gaps", learnt=True), 30
+TRIAL = Encoding(4, 16, "shared", "gaps", learnt=True)
 """What a temperature is tried with."""
+GRAPH_STEPS = 30
+"""Of learning rows of the graph bases: more of another loss than theirs undoes what they know (docs/log.md)."""
 GRAPH_EXPONENT = 0.5
 """Of the weight that an item has in a history of the graph bases: its number of users to minus this."""
 
@@ -73,16 +75,13 @@ def choose_lesson(lesson: Lesson, vectors: Vectors, score: Callable[[EncodedVect
     everything = np.arange(len(vectors.items))
 
     def tried(value: float) -> float:
-        learnt = learn_encoding(vectors, TRIAL, lesson.with_temperature(value), True, TRIAL_STEPS)
-        return score(learnt(everything))
+        return score(learn_encoding(vectors, TRIAL, lesson.with_temperature(value), True)(everything))
 
     return lesson.with_temperature(max(possible_temperatures(lesson, vectors), key=tried))
 
 
-def learn_encoding(
-    vectors: Vectors, encoding: Encoding, lesson: Lesson, quiet: bool, steps: int | None = None
-) -> Learnt:
+def learn_encoding(vectors: Vectors, encoding: Encoding, lesson: Lesson, quiet: bool) -> Learnt:
     """What makes a file's tables, learnt on all items."""
-    count = steps or encoding.of.steps
+    count = encoding.of.steps if lesson.temperature is None else GRAPH_STEPS
     with progress(f"learning {encoding.label}", count, quiet) as bar:
         return encoding.of.learn(encoding, Material(vectors, lesson.train), lesson.steps(count), bar)
