@@ -62,10 +62,8 @@ def main(pairs_path: str, out_path: str, rank: int, iterations: int, seed: int, 
                 f"density {np.count_nonzero(users) / users.size:.3f} {np.count_nonzero(items) / items.size:.3f}",
                 flush=True,
             )
-        of_users, of_items = (
-            users_given_items(matrix, items) if sampled else non_zeros(users),
-            non_zeros(items.T),
-        )
+        of_users = users_given_items(matrix, items) if sampled else non_zeros(users)
+        of_items = non_zeros(items.T)
         found = {
             "rows": np.concatenate([of_users[0], of_items[0] + np.int32(n_users)]),
             "columns": np.concatenate([of_users[1], of_items[1]]),

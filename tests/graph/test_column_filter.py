@@ -10,7 +10,7 @@ import torch
 
 from sparserec.data import Interactions
 from sparserec.data.interactions import IdMap
-from sparserec.graph import Adjacency, ColumnFilter, Tap, automatic_width, build_adjacency, column_blocks
+from sparserec.graph import Adjacency, ColumnFilter, Tap, automatic_width, build_adjacency
 from sparserec.graph.filter import LARGEST_BLOCK_BYTES
 
 DIM = 7
@@ -33,6 +33,10 @@ def graph(request: pytest.FixtureRequest) -> Adjacency:
     return build_adjacency(
         Interactions.from_codes(users, items, IdMap(range(11)), IdMap(range(14))), request.param
     )
+
+
+def column_blocks(dim: int, width: int) -> list[tuple[int, int]]:
+    return [(start, min(width, dim - start)) for start in range(0, dim, width)]
 
 
 def dense_of(graph: Adjacency, weights: np.ndarray | None = None) -> np.ndarray:

@@ -32,7 +32,7 @@ from sparserec.exploration.prune_and_regrow import (
     prune_and_regrow_masked,
     split_quota,
 )
-from sparserec.exploration.select import Scope, mark_kept, mark_largest, mark_smallest
+from sparserec.exploration.select import Scope, mark_kept, mark_smallest
 
 __all__ = [
     "SAMPLED_USERS",
@@ -63,7 +63,6 @@ __all__ = [
     "magnitude_share",
     "mark_dropped",
     "mark_kept",
-    "mark_largest",
     "mark_smallest",
     "nmf_support",
     "positions_per_block",

@@ -152,15 +152,10 @@ def _run_child(train: Interactions, sizes: tuple[int, int, int, int], out: Path,
         command = [sys.executable, "-m", "sparserec.nmf_child"]
         command += [str(pairs), str(out), *map(str, sizes)]
         # The descent itself runs on one thread; more would only wait for each other in its small products.
-        environment = os.environ | {
-            "OMP_NUM_THREADS": "1",
-            "OPENBLAS_NUM_THREADS": "1",
-            "MKL_NUM_THREADS": "1",
-        }
+        threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        environment = os.environ | dict.fromkeys(threads, "1")
         with (
-            tempfile.TemporaryFile(
-                "w+"
-            ) as errors,  # a pipe nobody reads meanwhile could fill up and block the child
+            tempfile.TemporaryFile("w+") as errors,  # a pipe nobody reads could fill up and block the child
             subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=errors, text=True, env=environment
             ) as child,

@@ -126,9 +126,7 @@ def fill_support(
     share = magnitude_share(table)
     keep = np.ones(len(table.values), bool)
     eligible = growth.offer(table, keep)
-    limits = [
-        math.ceil(largest_share * count) for count in eligible
-    ]  # rounded up, or the last few never come
+    limits = [math.ceil(largest_share * count) for count in eligible]  # not down, or the last few never come
     grown = _take_apart(table, growth, split_quota(target - table.parameters(), share, *limits))
     growth.release()
     table.change_support(keep, grown, step)

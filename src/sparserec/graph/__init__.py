@@ -2,7 +2,7 @@
 
 from sparserec.graph.adjacency import Adjacency, build_adjacency, build_histories, by_degree, by_group
 from sparserec.graph.dropout import decay_gradient, drop_entries, dropped_weights
-from sparserec.graph.filter import ColumnFilter, Noise, Tap, automatic_width, column_blocks
+from sparserec.graph.filter import ColumnFilter, Noise, Tap, automatic_width
 from sparserec.graph.multiply import Backend, choose_backend, make_matrix
 from sparserec.graph.noise import SignedNoise
 
@@ -19,7 +19,6 @@ __all__ = [
     "by_degree",
     "by_group",
     "choose_backend",
-    "column_blocks",
     "decay_gradient",
     "drop_entries",
     "dropped_weights",

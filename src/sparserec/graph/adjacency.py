@@ -98,10 +98,8 @@ def build_histories(train: Interactions, item_exponent: float, length_exponent: 
 
 def by_degree(train: Interactions) -> tuple[np.ndarray, np.ndarray]:
     """Busiest users and items first."""
-    users, items = (
-        np.argsort(-counts, kind="stable") for counts in (train.user_counts(), train.item_counts())
-    )
-    return users, items
+    users, items = -train.user_counts(), -train.item_counts()
+    return np.argsort(users, kind="stable"), np.argsort(items, kind="stable")
 
 
 def by_group(train: Interactions, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

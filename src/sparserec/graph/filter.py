@@ -37,11 +37,6 @@ def automatic_width(n_nodes: int, dim: int) -> int:
     return min(width, dim)
 
 
-def column_blocks(dim: int, width: int) -> list[tuple[int, int]]:
-    """(first column, width) of each block; the last one may be narrower."""
-    return [(start, min(width, dim - start)) for start in range(0, dim, width)]
-
-
 class ColumnFilter:
     """Forward and adjoint passes over one graph, reusing two buffers."""
 
@@ -135,9 +130,7 @@ class ColumnFilter:
                 noise(layer, target.numpy(), rows if last else None, first_column)
             self._collect(target.numpy(), taken, layer, outputs)
             block, current = target, 1 - current
-        for whole, output in zip(
-            wholes, outputs
-        ):  # columns of a wide array are far apart: written once, not per hop
+        for whole, output in zip(wholes, outputs):  # columns of a wide array are far apart: written once
             whole[:] = output
 
     def _collect(
@@ -145,14 +138,12 @@ class ColumnFilter:
     ) -> None:
         for tap, output in zip(self.taps, outputs):
             coefficient = block.dtype.type(self._coefficient(tap, layer))
-            if layer == 0:
-                _take_rows(block, rows, coefficient, output) if rows is not None else _take_all(
-                    block, coefficient, output
-                )
-            elif coefficient != 0.0:
-                _add_rows(block, rows, coefficient, output) if rows is not None else _add_all(
-                    block, coefficient, output
-                )
+            if layer > 0 and coefficient == 0.0:
+                continue
+            if rows is None:
+                (_add_all if layer else _take_all)(block, coefficient, output)
+            else:
+                (_add_rows if layer else _take_rows)(block, rows, coefficient, output)
 
     def end_forward(self) -> None:
         """Forget the rows cut out for the last hop: the adjoint does not need them."""

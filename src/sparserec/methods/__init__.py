@@ -81,7 +81,6 @@ def make_method(name: str, settings: dict[str, Any] | None = None) -> Method:
 
 __all__ = [
     "METHODS",
-    "METHOD_PRESETS",
     "Context",
     "Method",
     "MethodDefaults",

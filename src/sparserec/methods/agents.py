@@ -137,14 +137,8 @@ class Agent:
         optimiser.step()
 
     def _parts(self) -> dict[str, nn.Module | torch.optim.Adam]:
-        return {
-            "actor": self.actor,
-            "critics": self.critics,
-            "actor_target": self.actor_target,
-            "critics_target": self.critics_target,
-            "actor_adam": self.actor_adam,
-            "critics_adam": self.critics_adam,
-        }
+        names = ("actor", "critics", "actor_target", "critics_target", "actor_adam", "critics_adam")
+        return {name: getattr(self, name) for name in names}
 
     def state(self, name: str) -> dict[str, np.ndarray]:
         """Arrays of everything learnt, under `agent.name`."""

@@ -21,7 +21,6 @@ from sparserec.recommenders.fold_in import (
     Vectors,
     fold_taps,
     given_history,
-    scaled_rows,
     user_history,
 )
 from sparserec.recommenders.graph_base import GraphBase
@@ -31,7 +30,7 @@ from sparserec.recommenders.lightgcn import LightGCN
 from sparserec.recommenders.losses import plain_bpr
 from sparserec.recommenders.mf import MF
 from sparserec.recommenders.mgdcf import MGDCF
-from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand, rows_of
+from sparserec.recommenders.rows import RowBatch, rows_of
 from sparserec.recommenders.xsimgcl import XSimGCL
 from sparserec.settings import find_kind, missing_members
 
@@ -128,7 +127,6 @@ __all__ = [
     "RECOMMENDERS",
     "Batches",
     "FoldIn",
-    "Gather",
     "GraphBase",
     "History",
     "ItemBase",
@@ -142,12 +140,10 @@ __all__ = [
     "Steps",
     "Tried",
     "Vectors",
-    "all_at_hand",
     "fold_taps",
     "given_history",
     "make_recommender",
     "plain_bpr",
     "rows_of",
-    "scaled_rows",
     "user_history",
 ]

@@ -31,10 +31,8 @@ class DenseTable(Table):
         """Random values everywhere; the same ones a sparse table with this seed has on its support."""
         blocks, held = [], np.arange(shape.rows.start, shape.rows.stop, dtype=np.int32)
         for start, width in shape.blocks:
-            rows, columns = (
-                np.repeat(held, width),
-                start + np.tile(np.arange(width, dtype=np.int32), len(held)),
-            )
+            rows = np.repeat(held, width)
+            columns = start + np.tile(np.arange(width, dtype=np.int32), len(held))
             blocks.append(initial.at(rows, columns, shape.n_users).reshape(len(held), width))
         return cls(shape, blocks)
 
