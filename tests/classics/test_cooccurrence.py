@@ -42,17 +42,8 @@ def test_gradient_is_that_of_a_softmax_over_all_items(rate: float) -> None:
     values = np.random.default_rng(0).normal(size=lists.nnz).astype(np.float32)
     users, key = np.array([3, 7, 11, 0], np.int32), key_of(5, 1, 2)
     gradient = np.zeros(lists.nnz, np.float32)
-    loss = _add_gradient(
-        users,
-        pairs.indptr,
-        pairs.indices,
-        lists.indptr.astype(np.int64),
-        lists.indices,
-        values,
-        key,
-        rate,
-        gradient,
-    )
+    entries = lists.indptr.astype(np.int64), lists.indices
+    loss = _add_gradient(users, (pairs.indptr, pairs.indices), entries, values, key, rate, gradient)
     learnt = torch.tensor(values, dtype=torch.float64, requires_grad=True)
     rows = np.repeat(np.arange(train.n_items), np.diff(lists.indptr))
     dense = torch.zeros(train.n_items, train.n_items, dtype=torch.float64)

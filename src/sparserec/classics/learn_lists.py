@@ -27,6 +27,9 @@ SHARPNESS = tuple(2.0 ** (power / 2) for power in range(0, 13))
 """Mean values to begin with; the one with the least loss is taken. Similarities are known up to a factor only."""
 USERS_TO_CHOOSE_BY = 2_000
 
+Rows = tuple[np.ndarray, np.ndarray]
+"""Where each row starts, and the columns of all of them."""
+
 
 def learn_values(
     lists: scipy.sparse.csr_matrix, train: Interactions, steps: int, seed: int = 0
@@ -34,7 +37,8 @@ def learn_values(
     """The lists with learnt values; entries that became negative or 0 are left out."""
     if steps == 0 or lists.nnz == 0 or not (train.user_counts() >= 2).any():
         return lists
-    pairs, entries = histories(train), (lists.indptr.astype(np.int64), lists.indices)
+    matrix, entries = histories(train), (lists.indptr.astype(np.int64), lists.indices)
+    pairs = matrix.indptr, matrix.indices
     sampler = UserSampler(train, BATCH_USERS, seed)
     begin = _sharpened(lists.data, pairs, entries, sampler)
     values = torch.from_numpy(begin).requires_grad_()
@@ -45,9 +49,7 @@ def learn_values(
         users = sampler.batch(*divmod(step, sampler.steps_per_epoch))
         key = key_of(seed, streams.HISTORY_DROPOUT, step)
         gradient = np.zeros(len(begin), np.float32)
-        _add_gradient(
-            users, pairs.indptr, pairs.indices, *entries, values.detach().numpy(), key, DROPOUT, gradient
-        )
+        _add_gradient(users, pairs, entries, values.detach().numpy(), key, DROPOUT, gradient)
         values.grad = torch.from_numpy(gradient)
         optimiser.step()
         falling.step()
@@ -59,23 +61,17 @@ def learn_values(
 
 def _sharpened(
     similarities: np.ndarray,
-    pairs: scipy.sparse.csr_matrix,
-    entries: tuple[np.ndarray, np.ndarray],
+    pairs: Rows,
+    entries: Rows,
     sampler: UserSampler,
 ) -> np.ndarray:
     """The similarities times the factor that explains the log best."""
-    users = np.concatenate(
-        [
-            sampler.batch(0, step)
-            for step in range(min(sampler.steps_per_epoch, USERS_TO_CHOOSE_BY // BATCH_USERS))
-        ]
-    )
+    batches = min(sampler.steps_per_epoch, USERS_TO_CHOOSE_BY // BATCH_USERS)
+    users = np.concatenate([sampler.batch(0, step) for step in range(batches)])
     unit = (similarities / similarities.mean()).astype(np.float32)
     key, unused = key_of(sampler.seed, streams.HISTORY_DROPOUT, 0), np.zeros(len(unit), np.float32)
     losses = [
-        _add_gradient(
-            users, pairs.indptr, pairs.indices, *entries, unit * np.float32(factor), key, DROPOUT, unused
-        )
+        _add_gradient(users, pairs, entries, unit * np.float32(factor), key, DROPOUT, unused)
         for factor in SHARPNESS
     ]
     return unit * np.float32(SHARPNESS[int(np.argmin(losses))])
@@ -84,16 +80,15 @@ def _sharpened(
 @compiled()
 def _add_gradient(
     users: np.ndarray,
-    user_starts: np.ndarray,
-    user_items: np.ndarray,
-    starts: np.ndarray,
-    columns: np.ndarray,
+    pairs: Rows,  # items of every user
+    entries: Rows,  # items in every list, and in `values` what they count
     values: np.ndarray,
     key: Key,
     dropout: float,
     gradient: np.ndarray,  # (entries,) added to
 ) -> float:
     """Loss of the users, weighed by the root of their history; its gradient is added."""
+    (user_starts, user_items), (starts, columns) = pairs, entries
     n_items = len(starts) - 1
     scores = np.zeros(n_items)  # 0 for items that are not listed
     listed, reached = np.zeros(n_items, np.bool_), np.empty(n_items, np.int32)

@@ -50,10 +50,8 @@ class RP3beta(ClassicSettings):
     }  # fmt: skip
 
     def fit(self, train: Interactions) -> NeighbourLists:
-        items_of_user, users_of_item = (
-            np.maximum(train.user_counts(), 1.0),
-            np.maximum(train.item_counts(), 1.0),
-        )
+        items_of_user = np.maximum(train.user_counts(), 1.0)
+        users_of_item = np.maximum(train.item_counts(), 1.0)
         left, right = users_of_item**self.walk_exponent, users_of_item**self.popularity_exponent
         weight = items_of_user**-self.walk_exponent
         return nearest(train, self.neighbours, weight, left, right, 0.0, self.least_users)
@@ -103,17 +101,17 @@ def nearest(
     """
     by_user, by_item = histories(train), histories(train).tocsc()
     weights = (user_weight.astype(np.float64), left.astype(np.float64), right.astype(np.float64))
-    lists = _nearest(
-        by_user.indptr, by_user.indices, by_item.indptr, by_item.indices, *weights, shrink, count, least_users
-    )
+    pairs = (by_user.indptr, by_user.indices), (by_item.indptr, by_item.indices)
+    lists = _nearest(*pairs, weights, shrink, count, least_users)
     return NeighbourLists(scipy.sparse.csr_matrix(lists, shape=(train.n_items, train.n_items)))
 
 
 @compiled()
-def _nearest(user_starts, items, item_starts, users, user_weight, left, right, shrink, count, least):  # type: ignore[no-untyped-def]
+def _nearest(by_user, by_item, weights, shrink, count, least):  # type: ignore[no-untyped-def]
     """Values, columns and starts of all lists; scratch is a few numbers per item and the lists themselves."""
+    (user_starts, items), (item_starts, users), (user_weight, left, right) = by_user, by_item, weights
     n_items = len(item_starts) - 1
-    together, touched = np.zeros(n_items), np.empty(n_items, np.int32)
+    summed, touched = np.zeros(n_items), np.empty(n_items, np.int32)
     people = np.zeros(n_items, np.int32)
     values = np.empty(n_items * min(count, n_items), np.float32)
     columns = np.empty(len(values), np.int32)
@@ -127,11 +125,11 @@ def _nearest(user_starts, items, item_starts, users, user_weight, left, right, s
                         touched[found] = other
                         found += 1
                     people[other] += 1
-                    together[other] += user_weight[user]
+                    summed[other] += user_weight[user]
         reached = touched[:found]
         near = np.sort(reached[people[reached] >= least])
-        similar = together[near] / (left[item] * right[near] + shrink)
-        together[reached], people[reached] = 0.0, 0
+        similar = summed[near] / (left[item] * right[near] + shrink)
+        summed[reached], people[reached] = 0.0, 0
         if len(near) > count:  # a stable order of the negatives keeps the lower of equal items
             chosen = np.sort(np.argsort(-similar, kind="mergesort")[:count])
             near, similar = near[chosen], similar[chosen]
