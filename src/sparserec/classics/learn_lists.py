@@ -59,12 +59,7 @@ def learn_values(
     return learnt
 
 
-def _sharpened(
-    similarities: np.ndarray,
-    pairs: Rows,
-    entries: Rows,
-    sampler: UserSampler,
-) -> np.ndarray:
+def _sharpened(similarities: np.ndarray, pairs: Rows, entries: Rows, sampler: UserSampler) -> np.ndarray:
     """The similarities times the factor that explains the log best."""
     batches = min(sampler.steps_per_epoch, USERS_TO_CHOOSE_BY // BATCH_USERS)
     users = np.concatenate([sampler.batch(0, step) for step in range(batches)])

@@ -20,9 +20,7 @@ class Tried(Generic[Chosen]):
 
 
 def search(
-    start: Chosen,
-    score: Callable[[Chosen], float],
-    choices: Mapping[str, Sequence[float]] | None = None,
+    start: Chosen, score: Callable[[Chosen], float], choices: Mapping[str, Sequence[float]] | None = None
 ) -> list[Tried[Chosen]]:
     """Everything tried, the best first; of equal scores the one tried earlier. Nothing is scored twice.
 

@@ -68,10 +68,7 @@ def recommend(run: Path, question: Question, as_json: bool) -> None:
     if (user is not None and history is not None) or (user is None and history is None and not alone):
         everybody = " (or --all with --out FILE)" if run.is_dir() else ""
         raise QuestionError(f"give either --user ID or --history a,b,c{everybody}")
-    who = {
-        "user": user,
-        "history": typed_items(model, history, "--history", on_a_terminal() and not as_json),
-    }
+    who = {"user": user, "history": typed_items(model, history, "--history", on_a_terminal() and not as_json)}
     found = model.recommend(k=question.k, **who, **limits)  # type: ignore[arg-type]
     reasons = [model.explain(**who, item=one.id) for one in found] if question.explain else []  # type: ignore[arg-type]
     if as_json:

@@ -46,12 +46,10 @@ def export(
     ] = None,
     min_users: Annotated[int, typer.Option(min=0, help="Leave out items that fewer users chose.")] = 3,
     list_users: Annotated[
-        int,
-        typer.Option(min=1, help="People who must have both items for one to stand in the other's list."),
+        int, typer.Option(min=1, help="People who must have both items for one to stand in the other's list.")
     ] = 3,
     term: Annotated[
-        bool,
-        typer.Option("--term", help="Prefer popular items too, as much as does best on validation."),
+        bool, typer.Option("--term", help="Prefer popular items too, as much as does best on validation.")
     ] = False,
     titles: Annotated[
         bool, typer.Option("--titles/--no-titles", help="Whether titles and tags go into the file.")

@@ -75,8 +75,7 @@ def similar(
 
 
 def inspect(
-    file: Annotated[Path, typer.Argument(help=HELP["file"])],
-    as_json: options.AsJson = False,
+    file: Annotated[Path, typer.Argument(help=HELP["file"])], as_json: options.AsJson = False
 ) -> None:
     """Print the card of a device file and run its self-test."""
     answers.inspect(file, as_json)

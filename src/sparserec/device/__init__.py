@@ -15,15 +15,7 @@ from .codecs import (
     quantised_bytes_flat,
     sparse_rows,
 )
-from .encode import (
-    CodedRows,
-    code_rows,
-    encode_coded,
-    encode_codes,
-    encode_rows,
-    read_back,
-    read_back_sparse,
-)
+from .encode import CodedRows, code_rows, encode_coded, encode_codes, encode_rows, read_back, read_back_sparse
 from .errors import DeviceError, FileError
 from .fold_in import FoldInWeights
 from .graph import encode_graph, smallest_counts

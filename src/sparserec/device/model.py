@@ -163,10 +163,7 @@ class Model:
         return [self._recommendation(other, scores[other]) for other in top(scores, wanted, allowed)]
 
     def user_vector(
-        self,
-        user: Identifier | None,
-        history: Some | None,
-        weights: Iterable[float] | None = None,
+        self, user: Identifier | None, history: Some | None, weights: Iterable[float] | None = None
     ) -> np.ndarray:
         """The vector of a stored user, or of a history with a known item: what items are scored with."""
         if history is None:

@@ -21,10 +21,7 @@ def check_colour(text: str) -> str:
 
 def colour_style(colour: str) -> str:
     """Rules that set the accent for light and dark pages."""
-    light, dark = (
-        _readable(colour, _LIGHT_GROUND, "#000000"),
-        _readable(colour, _DARK_GROUND, "#ffffff"),
-    )
+    light, dark = (_readable(colour, _LIGHT_GROUND, "#000000"), _readable(colour, _DARK_GROUND, "#ffffff"))
     return (
         f"\n:root {{ --accent: {light}; --on-accent: #fff; }}\n"
         f"@media (prefers-color-scheme: dark) {{ :root {{ --accent: {dark}; --on-accent: #0b0d0f; }} }}\n"

@@ -64,10 +64,7 @@ class Side:
         """What goes with an encoding, on validation."""
         split = self.run.split
         if self.options.term and len(split.valid) and one not in self.terms:
-            encoded, truth = (
-                self._tables(one, np.arange(split.n_items)),
-                self.chosen.truth,
-            )
+            encoded, truth = (self._tables(one, np.arange(split.n_items)), self.chosen.truth)
             self.terms[one] = choose_term(self.vectors, encoded, split, truth)
 
     def _tables(self, one: Encoding, items: np.ndarray) -> EncodedVectors | EncodedLists:

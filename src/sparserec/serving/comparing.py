@@ -39,10 +39,7 @@ class _Run:
 
 
 def compare_runs(
-    runs: Sequence[Path | str],
-    metric: str = "ndcg@20",
-    precision: str | None = None,
-    results: Path = RESULTS,
+    runs: Sequence[Path | str], metric: str = "ndcg@20", precision: str | None = None, results: Path = RESULTS
 ) -> list[dict[str, Any]]:
     """Metrics of each run and, for all but the first, a paired test against the first, corrected by Holm's method.
 

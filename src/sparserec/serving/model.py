@@ -318,12 +318,7 @@ class Model(AnyModel):
         return np.flatnonzero(allowed).astype(np.int32), [*unknown, *also_unknown]
 
     def _rank(
-        self,
-        vectors: np.ndarray,
-        basis: Basis,
-        k: int,
-        seen: Listing | None,
-        allowed: np.ndarray | None,
+        self, vectors: np.ndarray, basis: Basis, k: int, seen: Listing | None, allowed: np.ndarray | None
     ) -> tuple[np.ndarray, np.ndarray]:
         if basis == "popularity":
             ones = np.ones((len(vectors), 1), np.float32)
