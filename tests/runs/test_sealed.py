@@ -16,7 +16,7 @@ from sparserec.files import file_lock
 from sparserec.runs.folder import RunFolder
 from sparserec.runs.measure import measure_again, open_run
 from sparserec.runs.train import train_run
-from sparserec.serving.comparing import compare_runs
+from sparserec.serving.comparison import compare_runs
 from sparserec.training.config import Recipe, RunConfig
 
 PAIRS = [(u, i) for u in range(40) for i in range(30) if (u + i) % 3 == 0]

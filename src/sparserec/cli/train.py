@@ -11,8 +11,6 @@ import typer
 from sparserec.cli import options
 
 if TYPE_CHECKING:
-    from sparserec.planning import PlanOptions
-    from sparserec.runs import Input
     from sparserec.tracking import Tracker
 
 
@@ -98,7 +96,11 @@ def train(
             finished = train_run(settings, run_dir, given, wanted, dense or old, resume, quiet, watched)
         if not processes.first:
             return
-        shipped = _ship(finished.folder, given if thorough else None, wanted, quiet) if file else None
+        shipped = None
+        if file and wanted.mode == "items":  # mode full waits for a word: it holds everybody's history
+            from sparserec.export import ship_file
+
+            shipped = ship_file(finished.folder, wanted.budget, quiet, given if thorough else None)
     record = RunFolder(finished.folder).read_record() if file else finished.record
     print_record(record, finished.folder, as_json)
     if as_json:
@@ -114,19 +116,3 @@ def _trackers(names: list[str]) -> list[Tracker]:
     from sparserec.tracking import make_tracker
 
     return [make_tracker(name) for name in dict.fromkeys(names)]
-
-
-def _ship(folder: Path, source: Input | None, wanted: PlanOptions, quiet: bool) -> str | None:
-    """Write the best file for the size; mode full waits for a word, because it holds everybody's history.
-
-    With a `source` a second model is trained on it.
-    """
-    from sparserec.export import ship_run, ship_thoroughly, shipped_text
-
-    if wanted.mode != "items":
-        return None
-    if source is not None:
-        ship_thoroughly(folder, source, wanted.budget, quiet)
-    else:
-        ship_run(folder, wanted.budget, quiet)
-    return shipped_text(folder)

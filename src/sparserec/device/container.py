@@ -29,16 +29,9 @@ ELEMENT_BYTES = {
     "I16": 2, "U16": 2, "I8": 1, "U8": 1, "BOOL": 1,
 }  # fmt: skip
 NUMPY_TYPES = {
-    "F64": "<f8",
-    "I64": "<i8",
-    "F32": "<f4",
-    "I32": "<i4",
-    "U32": "<u4",
-    "F16": "<f2",
-    "U16": "<u2",
-    "I8": "i1",
-    "U8": "u1",
-}
+    "F64": "<f8", "I64": "<i8", "F32": "<f4", "I32": "<i4", "U32": "<u4", "F16": "<f2",
+    "U16": "<u2", "I8": "i1", "U8": "u1",
+}  # fmt: skip
 DTYPE_NAMES = {np.dtype(code): name for name, code in NUMPY_TYPES.items()}
 
 
@@ -70,20 +63,13 @@ class Container:
         entry = self.entries.get(name)
         if entry is None:
             raise errors.MissingTensor(f"tensor {name!r} is missing")
-        same_rank = len(entry.shape) == len(shape)
-        if (
-            entry.dtype not in dtypes
-            or not same_rank
-            or any(w not in (None, g) for w, g in zip(shape, entry.shape))
-        ):
+        fits = len(entry.shape) == len(shape) and all(w in (None, g) for w, g in zip(shape, entry.shape))
+        if entry.dtype not in dtypes or not fits:
             raise errors.WrongTensor(
                 f"tensor {name!r} is {entry.dtype} {list(entry.shape)}, expected {' or '.join(dtypes)} {list(shape)}"
             )
-        count = math.prod(entry.shape)
-        view = np.frombuffer(
-            self.buffer, dtype=NUMPY_TYPES[entry.dtype], count=count, offset=self.payload_start + entry.begin
-        )
-        return view.reshape(entry.shape)
+        kind, offset = NUMPY_TYPES[entry.dtype], self.payload_start + entry.begin
+        return np.frombuffer(self.buffer, kind, math.prod(entry.shape), offset).reshape(entry.shape)
 
 
 def open_container(path: Path) -> Container:
@@ -147,9 +133,8 @@ def parse_json(text: str) -> Any:
         return int(value) if value.is_integer() else value
 
     _check_depth(text)
-    exact = (
-        LONG_NUMBER.search(text) is None
-    )  # then the built-in integers are the same, and much faster to read
+    # without long numbers the built-in integers are the same, and much faster to read
+    exact = LONG_NUMBER.search(text) is None
     return json.loads(text, parse_constant=refuse, parse_float=number, parse_int=None if exact else number)
 
 
@@ -210,29 +195,18 @@ def _check_entries(header: dict[str, Any], payload_size: int) -> dict[str, Entry
         name: Entry(value["dtype"], tuple(value["shape"]), *value["data_offsets"])
         for name, value in header.items()
     }
-    for check in (_check_range, _check_length, _check_alignment):
-        for name, entry in entries.items():
-            check(name, entry, payload_size)
+    for name, one in entries.items():
+        if one.end > payload_size:
+            raise errors.OffsetOutOfRange(f"tensor {name!r} ends at {one.end} of {payload_size} bytes")
+    for name, one in entries.items():
+        if one.end - one.begin != math.prod(one.shape) * ELEMENT_BYTES[one.dtype]:
+            raise errors.WrongLength(
+                f"tensor {name!r}: {one.end - one.begin} bytes for shape {list(one.shape)} of {one.dtype}"
+            )
+    for name, one in entries.items():
+        if one.begin % ELEMENT_BYTES[one.dtype]:
+            raise errors.Misaligned(f"tensor {name!r} starts at {one.begin}, not a multiple of its elements")
     return entries
-
-
-def _check_range(name: str, entry: Entry, payload_size: int) -> None:
-    if entry.end > payload_size:
-        raise errors.OffsetOutOfRange(f"tensor {name!r} ends at {entry.end} of {payload_size} bytes")
-
-
-def _check_length(name: str, entry: Entry, payload_size: int) -> None:
-    size = entry.end - entry.begin
-    if size != math.prod(entry.shape) * ELEMENT_BYTES[entry.dtype]:
-        raise errors.WrongLength(
-            f"tensor {name!r}: {size} bytes for shape {list(entry.shape)} of {entry.dtype}"
-        )
-
-
-def _check_alignment(name: str, entry: Entry, payload_size: int) -> None:
-    size = ELEMENT_BYTES[entry.dtype]
-    if entry.begin % size:
-        raise errors.Misaligned(f"tensor {name!r} starts at {entry.begin}, not a multiple of {size}")
 
 
 def _check_form(name: str, value: Any) -> None:
@@ -264,11 +238,8 @@ def serialise(metadata: dict[str, str], tensors: dict[str, np.ndarray]) -> bytes
     position = 0
     for name, array in ordered:
         end = position + array.nbytes
-        header[name] = {
-            "dtype": DTYPE_NAMES[array.dtype],
-            "shape": list(array.shape),
-            "data_offsets": [position, end],
-        }
+        kind, shape = DTYPE_NAMES[array.dtype], list(array.shape)
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": [position, end]}
         position = end
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False)
     return seal(text.encode("utf-8"), b"".join(array.tobytes() for _, array in ordered))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
         VectorKind,
         stored_name,
     )
-    from sparserec.encodings.lists import EncodedLists, top_of_lists
+    from sparserec.encodings.lists import Encoded, EncodedLists, top_of_lists
     from sparserec.encodings.material import Chosen, Learnt, Material, encode
     from sparserec.encodings.quality import (
         PerUser,

@@ -161,7 +161,7 @@ def learn_codes(vectors: np.ndarray, codes: ProductCodes, more: MoreSteps, bar: 
         (torch.optim.Adam([part]), rate * size) for part, rate in ((book, BOOK_RATE), (behind, VECTOR_RATE))
     ]
     for step in range(more.steps):
-        gradient = more.of_rows(look_up(code, book), step)
+        gradient = more.of_rows(torch.from_numpy(looked_up(code, book.numpy())), step)
         book.grad, behind.grad = gradient_of_books(code, book, gradient), gradient
         for optimiser, rate in optimisers:
             optimiser.param_groups[0]["lr"] = more.rate(rate, step)
@@ -170,12 +170,6 @@ def learn_codes(vectors: np.ndarray, codes: ProductCodes, more: MoreSteps, bar: 
             code = nearest_entries(behind.numpy(), book.numpy())
         bar.advance()
     return replace(codes, code=code, book=book.numpy())
-
-
-def look_up(code: np.ndarray, book: torch.Tensor) -> torch.Tensor:
-    """The rows that codes stand for, (rows, slices * width)."""
-    places = torch.from_numpy(code.astype(np.int64))
-    return torch.cat([part[places[:, number]] for number, part in enumerate(book)], dim=1)
 
 
 def gradient_of_books(code: np.ndarray, book: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:

@@ -11,7 +11,7 @@ import scipy.sparse
 
 from sparserec.data import Interactions, Split
 from sparserec.device import EncodedTable, ItemTerm, SparseRows, encode_rows, gap_bytes, read_back_sparse
-from sparserec.encodings.base import Encoding, Kind
+from sparserec.encodings.base import EncodedVectors, Encoding, Kind
 from sparserec.encodings.material import Material
 from sparserec.evaluation import evaluate_scorer, top_scored
 
@@ -44,6 +44,10 @@ class EncodedLists:
             return history
         ones = np.ones(history.nnz, np.float32)
         return scipy.sparse.csr_matrix((ones, history.indices, history.indptr), shape=history.shape)
+
+
+Encoded = EncodedVectors | EncodedLists
+"""What goes into a file."""
 
 
 class ListKind(Kind):

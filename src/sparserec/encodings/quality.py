@@ -10,7 +10,7 @@ import torch
 
 from sparserec.data import Interactions, Split
 from sparserec.encodings.base import EncodedVectors
-from sparserec.encodings.lists import EncodedLists, top_of_lists
+from sparserec.encodings.lists import Encoded, EncodedLists, top_of_lists
 from sparserec.evaluation import Evaluation, evaluate, per_user
 from sparserec.graph import Adjacency
 from sparserec.recommenders import FoldIn, Recommender, Vectors, given_history, user_history
@@ -65,7 +65,7 @@ def _ranked(
 
 def folded_users(
     vectors: Vectors,
-    encoded: EncodedVectors | EncodedLists | None,
+    encoded: Encoded | None,
     split: Split,
     truth: Interactions,
     at_test: bool = False,
@@ -88,7 +88,7 @@ def folded_users(
     return _ranked(users, items, split, truth, at_test, term=_terms(encoded, split, places))
 
 
-def score_spread(vectors: Vectors, encoded: EncodedVectors | EncodedLists, users: np.ndarray) -> float:
+def score_spread(vectors: Vectors, encoded: Encoded, users: np.ndarray) -> float:
     """How far the scores of the items are apart, for users made from their history: the standard deviation over items,
     on average.
     """
@@ -102,9 +102,7 @@ def score_spread(vectors: Vectors, encoded: EncodedVectors | EncodedLists, users
     return float(scores.std(axis=1).mean())
 
 
-def _terms(
-    encoded: EncodedVectors | EncodedLists | None, split: Split, places: np.ndarray | None
-) -> np.ndarray | None:
+def _terms(encoded: Encoded | None, split: Split, places: np.ndarray | None) -> np.ndarray | None:
     """What is added to the score of each item that a file knows, (items,) float32; None: nothing."""
     if encoded is None or encoded.term is None:
         return None
@@ -118,7 +116,7 @@ def _terms(
 
 def encoded_quality(
     vectors: Vectors,
-    encoded: EncodedVectors | EncodedLists | None,
+    encoded: Encoded | None,
     split: Split,
     truth: Interactions,
     at_test: bool = False,
@@ -139,7 +137,7 @@ def encoded_quality(
 
 def new_user_quality(
     vectors: Vectors,
-    encoded: EncodedVectors | EncodedLists | None,
+    encoded: Encoded | None,
     split: Split,
     known_items: np.ndarray | None = None,
 ) -> dict[str, float]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sparserec.export.options import ExportOptions
     from sparserec.export.page import write_page
     from sparserec.export.page_colour import check_colour
-    from sparserec.export.ship import DEFAULT_SIZE, ship_run, shipped_text
-    from sparserec.export.thorough import ship_thoroughly
+    from sparserec.export.ship import DEFAULT_SIZE, ship_run
+    from sparserec.export.thorough import ship_file, ship_thoroughly
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -15,8 +15,7 @@ import numpy as np
 from sparserec.data import Interactions, Split
 from sparserec.encodings import (
     Chosen,
-    EncodedLists,
-    EncodedVectors,
+    Encoded,
     Encoding,
     Material,
     all_encodings,
@@ -57,12 +56,6 @@ def possible_encodings(
     ]
 
 
-def foreseen_bytes(vectors: Vectors, encoding: Encoding) -> float:
-    """About how many bytes the vectors will take; what is measured in the end is the file."""
-    tables = 1 if encoding.fold == "shared" else 1 + len(vectors.fold)
-    return tables * encoding.of.bytes(encoding, *vectors.items.shape)
-
-
 @dataclass(frozen=True, eq=False)
 class Measure:
     """Points of encodings, all on the same validation users."""
@@ -84,9 +77,11 @@ class Measure:
         return folded_users(self.vectors, None, self.split, self.truth)["ndcg@20"]
 
     def foreseen(self, encoding: Encoding) -> float:
-        return self.share * foreseen_bytes(self.vectors, encoding) + self.overhead
+        """About how many bytes the file will take; what is measured in the end is the file."""
+        tables = 1 if encoding.fold == "shared" else 1 + len(self.vectors.fold)
+        return self.share * (tables * encoding.of.bytes(encoding, *self.vectors.items.shape)) + self.overhead
 
-    def point(self, encoding: Encoding, encoded: EncodedVectors | EncodedLists) -> Point:
+    def point(self, encoding: Encoding, encoded: Encoded) -> Point:
         size = round(self.share * encoded.nbytes) + self.overhead
         return Point(encoding, size, folded_users(self.vectors, encoded, self.split, self.truth))
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from sparserec.data import IdMap, ItemInfo
 from sparserec.device import FoldInWeights, ModelParts
-from sparserec.encodings import EncodedLists, EncodedVectors, Encoding
+from sparserec.encodings import Encoded, EncodedLists, EncodedVectors, Encoding
 from sparserec.errors import SettingError
 from sparserec.export.sides import Side
 from sparserec.runs import Trained
@@ -48,7 +48,7 @@ def file_parts(shipped: Side, info: ItemInfo | None, card: dict[str, Any], encod
 
 def item_parts(
     run: Trained,
-    encoded: EncodedVectors | EncodedLists,
+    encoded: Encoded,
     items: np.ndarray,
     info: ItemInfo | None,
     card: dict[str, Any],
@@ -135,9 +135,5 @@ def _ids(ids: IdMap) -> Any:
 def _names(info: ItemInfo | None, items: np.ndarray) -> dict[str, Any]:
     if info is None:
         return {}
-    names: dict[str, Any] = {}
-    if info.titles is not None:
-        names["titles"] = [info.titles[item] for item in items]
-    if info.tags is not None:
-        names["tags"] = [info.tags[item] for item in items]
-    return names
+    given = {"titles": info.titles, "tags": info.tags}
+    return {name: [of[item] for item in items] for name, of in given.items() if of is not None}

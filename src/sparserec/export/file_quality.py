@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparserec.encodings import (
-    EncodedLists,
-    EncodedVectors,
-    Encoding,
-    encoded_quality,
-    new_user_quality,
-    popularity_quality,
-)
+from sparserec.encodings import Encoded, Encoding, encoded_quality, new_user_quality, popularity_quality
 from sparserec.recommenders import Vectors
 from sparserec.runs import Trained
 from sparserec.table import Table
@@ -27,7 +20,7 @@ def file_quality(
     run: Trained,
     vectors: Vectors,
     mode: str,
-    encoded: EncodedVectors | EncodedLists | None,
+    encoded: Encoded | None,
     encoding: Encoding,
     items: np.ndarray,
 ) -> tuple[Quality, bool]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sparserec.device import ItemTerm
-from sparserec.encodings import Chosen, EncodedLists, EncodedVectors, Encoding, Learnt, Material
+from sparserec.encodings import Chosen, Encoded, Encoding, Learnt, Material
 from sparserec.export.choose import Measure
 from sparserec.export.learn import TRIAL, choose_lesson, learn_encoding, lesson_of
 from sparserec.export.options import ExportOptions
-from sparserec.export.term import choose_term, with_term
+from sparserec.export.term import choose_term
 from sparserec.progress import say
 from sparserec.recommenders import Vectors
 from sparserec.runs import Trained
@@ -56,18 +56,18 @@ class Side:
     def material(self) -> Material:
         return Material(self.vectors, self.run.split.train, self.chosen, self.options.list_users)
 
-    def encoded(self, one: Encoding) -> EncodedVectors | EncodedLists:
+    def encoded(self, one: Encoding) -> Encoded:
         """The tables of the file, and the term that was chosen."""
-        return with_term(self._tables(one, self.items), (self.measured or self).terms.get(one))
+        return replace(self._tables(one, self.items), term=(self.measured or self).terms.get(one))
 
     def choose_term(self, one: Encoding) -> None:
         """What goes with an encoding, on validation."""
         split = self.run.split
         if self.options.term and len(split.valid) and one not in self.terms:
-            encoded, truth = (self._tables(one, np.arange(split.n_items)), self.chosen.truth)
-            self.terms[one] = choose_term(self.vectors, encoded, split, truth)
+            encoded = self._tables(one, np.arange(split.n_items))
+            self.terms[one] = choose_term(self.vectors, encoded, split, self.chosen.truth)
 
-    def _tables(self, one: Encoding, items: np.ndarray) -> EncodedVectors | EncodedLists:
+    def _tables(self, one: Encoding, items: np.ndarray) -> Encoded:
         return self.learnt(one)(items) if one.learnt else one.of.encode(one, self.material, items)
 
     def learnt(self, one: Encoding) -> Learnt:

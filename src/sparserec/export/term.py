@@ -7,11 +7,13 @@ who have them (tests/export/test_private.py), even where validation would like i
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from sparserec.data import Interactions, Split
 from sparserec.device import ItemTerm
-from sparserec.encodings import EncodedLists, EncodedVectors, folded_users, score_spread
+from sparserec.encodings import Encoded, folded_users, score_spread
 from sparserec.evaluation import paired
 from sparserec.recommenders import Vectors
 
@@ -20,9 +22,7 @@ SHARES = (0.05, 0.1, 0.2, 0.4, 0.8)
 USERS_TO_SCALE_BY = 200
 
 
-def choose_term(
-    vectors: Vectors, encoded: EncodedVectors | EncodedLists, split: Split, truth: Interactions
-) -> ItemTerm | None:
+def choose_term(vectors: Vectors, encoded: Encoded, split: Split, truth: Interactions) -> ItemTerm | None:
     """The best weight of the logarithm of an item's users; None where none is surely better than nothing."""
     logs = float(ItemTerm(1.0).of(split.train.item_counts()).std())
     users = np.flatnonzero(np.diff(truth.offsets()))[:USERS_TO_SCALE_BY]
@@ -31,7 +31,7 @@ def choose_term(
     unit = score_spread(vectors, encoded, users) / logs
 
     def quality(term: ItemTerm | None) -> np.ndarray:
-        return folded_users(vectors, with_term(encoded, term), split, truth)["ndcg@20"]
+        return folded_users(vectors, replace(encoded, term=term), split, truth)["ndcg@20"]
 
     plain = quality(None)
     best, chosen = plain, None
@@ -42,10 +42,3 @@ def choose_term(
             break  # more of it was never better either
         best, chosen = found, term
     return chosen if chosen is not None and paired(best, plain).low > 0 else None
-
-
-def with_term(encoded: EncodedVectors | EncodedLists, term: ItemTerm | None) -> EncodedVectors | EncodedLists:
-    """The same tables with a term beside them."""
-    if isinstance(encoded, EncodedLists):
-        return EncodedLists(encoded.lists, encoded.equal_weights, term)
-    return EncodedVectors(encoded.score, encoded.fold, encoded.axes, term)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sparserec.export.file import ExportReport
-from sparserec.export.ship import ship_run
+from sparserec.export.ship import ship_run, shipped_text
 from sparserec.files import replacing
 from sparserec.runs import RunFolder, open_run, train_run
 from sparserec.training import RunConfig, build_config
@@ -19,6 +19,15 @@ from sparserec.training import RunConfig, build_config
 OTHER_BASE = "xsimgcl"
 SAME = ("data", "read", "protocol", "split_seed", "held_out_users", "seed", "dim", "ks", "final")
 """Settings that the second training takes from the first."""
+
+
+def ship_file(folder: Path, budget: int | None, quiet: bool, source: Any = None) -> str | None:
+    """Write the run's file; with a `source` a second model is trained on it. Returns what to end with: None, no file."""
+    if source is None:
+        ship_run(folder, budget, quiet)
+    else:
+        ship_thoroughly(folder, source, budget, quiet)
+    return shipped_text(folder)
 
 
 def ship_thoroughly(

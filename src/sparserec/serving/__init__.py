@@ -18,12 +18,11 @@ if TYPE_CHECKING:
     from sparserec.serving.any_model import AnyModel
     from sparserec.serving.api import fit, load
     from sparserec.serving.batch import check_out
-    from sparserec.serving.comparing import compare_runs
+    from sparserec.serving.comparison import Comparison, compare, compare_runs
     from sparserec.serving.file_model import FileModel
     from sparserec.serving.model import Model
     from sparserec.serving.packing import PackReport, pack
     from sparserec.serving.questions import QuestionError, UnknownItemError, UnknownUserError
-    from sparserec.serving.side_by_side import Comparison, compare
     from sparserec.serving.tuned import Tuned, tune
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

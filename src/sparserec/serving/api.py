@@ -14,7 +14,7 @@ from sparserec.extras import extras_named
 from sparserec.process import wait_passively
 
 if TYPE_CHECKING:
-    from sparserec.runs import Input, Observer
+    from sparserec.runs import Observer
     from sparserec.serving.file_model import FileModel
     from sparserec.serving.model import Model
 
@@ -74,7 +74,9 @@ def fit(
     """
     wait_passively()
     with extras_named("sparserec.fit"):
+        from sparserec.export import ship_file
         from sparserec.planning import PlanOptions
+        from sparserec.progress import say
         from sparserec.runs import Input, train_run, watching
         from sparserec.serving.model import Model
         from sparserec.training import build_config
@@ -84,15 +86,22 @@ def fit(
     config = build_config(values, "sparserec.fit", user_rows=mode == "full")
     options = PlanOptions.of(budget, mode, None, force, threads)
     with ExitStack() as stack:
-        temporary = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
-        target = Path(stack.enter_context(temporary)) / "run" if temporary is not None else Path(folder or "")
+        target, temporary = target_folder(folder, "run", stack)
         source = Input(data, data_dir, metadata)
         with watching(observers) as watched:
             train_run(config, target, source, options, quiet=quiet, watched=watched)
             if file and mode == "items":
-                _ship(target, source if thorough else None, options.budget, quiet)
+                say(ship_file(target, options.budget, quiet, source if thorough else None) or "", quiet)
         stack.pop_all()  # from here on the folder lives as long as the model
     return Model(target, temporary)
+
+
+def target_folder(folder: Path | str | None, name: str, stack: ExitStack) -> tuple[Path, object]:
+    """Where a training goes, and a temporary folder that holds it where none is given."""
+    if folder is not None:
+        return Path(folder), None
+    temporary = tempfile.TemporaryDirectory(prefix="sparserec-")
+    return Path(stack.enter_context(temporary)) / name, temporary
 
 
 def config_values(
@@ -111,18 +120,6 @@ def config_values(
         **({"read": reading} if reading else {}),
         **settings,
     }
-
-
-def _ship(folder: Path, source: Input | None, budget: int | None, quiet: bool) -> None:
-    """Write the best file for the size; with a `source` a second model is trained on it."""
-    from sparserec.export import ship_run, ship_thoroughly, shipped_text
-    from sparserec.progress import say
-
-    if source is not None:
-        ship_thoroughly(folder, source, budget, quiet)
-    else:
-        ship_run(folder, budget, quiet)
-    say(shipped_text(folder) or "", quiet)
 
 
 def _reading(where: str, settings: dict[str, Any]) -> dict[str, Any]:

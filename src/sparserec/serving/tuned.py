@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sparserec.extras import extras_named
 from sparserec.process import wait_passively
-from sparserec.serving.api import config_values
+from sparserec.serving.api import config_values, target_folder
 from sparserec.serving.frames import Columns, frame_of, html_table
 
 if TYPE_CHECKING:
@@ -106,10 +105,7 @@ def tune(
     options = PlanOptions.of(budget, "items", None, False, threads)
     source = Input(data, data_dir, metadata).read(config.read)
     with ExitStack() as stack:
-        temporary = tempfile.TemporaryDirectory(prefix="sparserec-") if folder is None else None
-        target = (
-            Path(stack.enter_context(temporary)) / "search" if temporary is not None else Path(folder or "")
-        )
+        target, temporary = target_folder(folder, "search", stack)
         given = set(flat_settings(values))
         outcome = search_settings(config, given, source, target, effort, options, file, quiet)
         stack.pop_all()  # from here on the folder lives as long as the model
