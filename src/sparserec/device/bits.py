@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from . import errors
+
 POPCOUNT = np.array([bin(byte).count("1") for byte in range(256)], np.uint8)
 WIDEST = 24  # 7 bits of offset and at most so many of value fit four bytes
 
@@ -31,3 +33,11 @@ def read_bits(padded: np.ndarray, starts: np.ndarray, widths: np.ndarray) -> np.
     for step in (1, 2, 3):
         window |= padded[at + step].astype(np.int64) << (8 * step)
     return (window >> (starts & 7)) & ((1 << widths) - 1)
+
+
+def check_end(name: str, packed: np.ndarray, bits: int) -> None:
+    """So many bits must fill the bytes, and what is left of the last one be 0."""
+    if len(packed) != -(-bits // 8):
+        raise errors.WrongCount(f"{name!r} has {len(packed)} bytes for {bits} bits")
+    if bits % 8 and packed[-1] >> (bits % 8):
+        raise errors.NonzeroPadding(f"tensor {name!r}: bits beyond the last are set")

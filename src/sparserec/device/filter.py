@@ -13,6 +13,7 @@ import numpy as np
 
 from .exact import bits_for, snap
 from .graph import BLOCK_EDGES, Graph
+from .table import row_blocks
 
 Pair = tuple[np.ndarray | None, np.ndarray | None]
 
@@ -69,7 +70,7 @@ class GraphFilter:
 
     def _to_users(self, z: np.ndarray) -> np.ndarray:
         graph, total = self.graph, np.zeros(len(self.user_norm))
-        for first, last in graph.user_blocks(BLOCK_EDGES):
+        for first, last in row_blocks(graph.start, BLOCK_EDGES):
             starts = graph.start[first : last + 1]
             used = np.flatnonzero(starts[1:] > starts[:-1])
             if len(used):
@@ -79,7 +80,7 @@ class GraphFilter:
 
     def _to_items(self, z: np.ndarray) -> np.ndarray:
         graph, total = self.graph, np.zeros(len(self.item_norm))
-        for first, last in graph.user_blocks(max(BLOCK_EDGES, len(total))):
+        for first, last in row_blocks(graph.start, max(BLOCK_EDGES, len(total))):
             items = graph.item[graph.start[first] : graph.start[last]]
             total += np.bincount(items, np.repeat(z[first:last], graph.count[first:last]), len(total))
         return total
@@ -89,13 +90,8 @@ def graph_filter(graph: Graph, self_loops: bool) -> GraphFilter:
     """Degrees, norms and the grid on which sums over neighbours are exact."""
     loop = 1 if self_loops else 0
     largest = max(int(graph.count.max(initial=0)), int(graph.item_degree.max(initial=0)))
-    return GraphFilter(
-        graph,
-        self_loops,
-        _norms(graph.count, loop),
-        _norms(graph.item_degree, loop),
-        52 - bits_for(largest + 1),
-    )
+    norms = _norms(graph.count, loop), _norms(graph.item_degree, loop)
+    return GraphFilter(graph, self_loops, *norms, 52 - bits_for(largest + 1))
 
 
 def _norms(degrees: np.ndarray, loop: int) -> np.ndarray:

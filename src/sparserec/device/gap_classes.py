@@ -12,7 +12,7 @@ import heapq
 import numpy as np
 
 from . import errors
-from .bits import pack_bits, padded_bits, read_bits
+from .bits import check_end, pack_bits, padded_bits, read_bits
 from .container import Container
 from .gaps import column_type
 from .table import row_blocks
@@ -111,7 +111,7 @@ def read_classes(container: Container, name: str, start: np.ndarray, dim: int) -
     stream = container.get(f"{name}.gap.class", ("U8",), (None,))
     extra = container.get(f"{name}.gap.extra", ("U8",), (None,))
     classes = _read_stream(f"{name}.gap.class", stream, int(start[-1]), lengths)
-    _check_end(f"{name}.gap.extra", extra, int(classes.sum(dtype=np.int64)))
+    check_end(f"{name}.gap.extra", extra, int(classes.sum(dtype=np.int64)))
     columns, far = _read_gaps(classes, extra, dim)
     if far or not _add_up(columns, start, dim):
         raise errors.IndexOutOfRange(f"table {name!r}: a gap leads beyond column {dim}")
@@ -139,15 +139,8 @@ def _read_stream(name: str, stream: np.ndarray, count: int, lengths: np.ndarray)
             break
     if done < count:
         raise errors.WrongCount(f"{name!r} has {len(stream)} bytes, too few for {count} entries")
-    _check_end(name, stream, bit)
+    check_end(name, stream, bit)
     return classes
-
-
-def _check_end(name: str, stream: np.ndarray, bits: int) -> None:
-    if len(stream) != -(-bits // 8):
-        raise errors.WrongCount(f"{name!r} has {len(stream)} bytes for {bits} bits")
-    if bits % 8 and stream[-1] >> (bits % 8):
-        raise errors.NonzeroPadding(f"tensor {name!r}: bits beyond the last are set")
 
 
 def _read_gaps(classes: np.ndarray, extra: np.ndarray, dim: int) -> tuple[np.ndarray, bool]:

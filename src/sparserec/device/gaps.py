@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from . import errors
-from .bits import POPCOUNT, pack_bits, padded_bits, read_bits
+from .bits import POPCOUNT, check_end, pack_bits, padded_bits, read_bits
 from .container import Container
 
 MOST_ENTRIES = 4096  # of a row
@@ -83,7 +83,7 @@ def read_gaps(container: Container, name: str, start: np.ndarray, dim: int) -> n
         step += 1
         rows = _longer(start, step, rows)
     decoder.read_rest(rows.tolist(), step)
-    decoder.remainders.check_end()
+    check_end(f"{name}.gap.low", low, decoder.remainders.bit)
     return decoder.columns
 
 
@@ -158,11 +158,8 @@ class _Quotients:
 
     def __init__(self, high: np.ndarray) -> None:
         self.high, self.byte = high, 0  # the next byte to read
-        self.ends, self.used, self.last = (
-            np.zeros(0, np.int64),
-            0,
-            -1,
-        )  # places of bits 1, and of the last used
+        self.ends, self.used = np.zeros(0, np.int64), 0  # places of bits 1
+        self.last = -1  # of the last used
 
     def take(self, count: int) -> np.ndarray:
         if len(self.ends) - self.used < count:
@@ -212,12 +209,6 @@ class _Remainders:
             raise errors.WrongCount(
                 f"'{self.name}.gap.low' has {len(self.low)} bytes, too few for its entries"
             )
-
-    def check_end(self) -> None:
-        if len(self.low) != -(-self.bit // 8):
-            raise errors.WrongCount(f"'{self.name}.gap.low' has {len(self.low)} bytes for {self.bit} bits")
-        if self.bit % 8 and self.low[-1] >> (self.bit % 8):
-            raise errors.NonzeroPadding(f"tensor '{self.name}.gap.low': bits beyond the last are set")
 
 
 def _count_ones(packed: np.ndarray) -> int:

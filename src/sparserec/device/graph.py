@@ -6,16 +6,16 @@ by the writer for the gaps at hand, and both streams decode without branches, in
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from . import errors
-from .bits import WIDEST, pack_bits, padded_bits, read_bits
+from .bits import WIDEST, check_end, pack_bits, padded_bits, read_bits
 from .codecs import pack_nibbles, unpack_nibbles
 from .container import Container
+from .table import row_blocks
 
 CLASSES = 16
 BLOCK_EDGES = 1 << 16
@@ -37,15 +37,6 @@ class Graph:
     @cached_property
     def item_degree(self) -> np.ndarray:
         return np.bincount(self.item, minlength=self.n_items)
-
-    def user_blocks(self, edges: int) -> Iterator[tuple[int, int]]:
-        """Runs of users with about that many edges together (more only where one user has more)."""
-        first, users = 0, len(self.count)
-        while first < users:
-            last = int(np.searchsorted(self.start, self.start[first] + edges, side="right")) - 1
-            last = min(max(last, first + 1), users)
-            yield first, last
-            first = last
 
     def items_of(self, user: int) -> np.ndarray:
         return self.item[self.start[user] : self.start[user + 1]]
@@ -86,9 +77,7 @@ def class_bases(width: np.ndarray) -> np.ndarray:
 def best_widths(gaps: np.ndarray) -> np.ndarray:
     """Sixteen class widths with few extra bits: from three starts, change one or two widths by one while that helps."""
     top = int(gaps.max(initial=0)) + 1
-    below = np.concatenate(
-        [[0], np.cumsum(np.bincount(gaps, minlength=top))]
-    )  # how many gaps lie under each value
+    below = np.concatenate([[0], np.cumsum(np.bincount(gaps, minlength=top))])  # gaps under each value
     widest = (top - 1).bit_length()
     even = np.linspace(0, widest, CLASSES).round().astype(np.int64)
     narrow = np.array([0] * (CLASSES - 1) + [widest], np.int64)
@@ -132,13 +121,10 @@ def read_graph(container: Container, n_users: int, n_items: int) -> Graph:
     if width.max() > WIDEST:
         raise errors.BadGraph(f"a class of gaps is {int(width.max())} bits wide, at most {WIDEST} allowed")
     edges = int(count.sum(dtype=np.uint64))
-    if len(packed) != -(-edges // 2):
-        raise errors.WrongCount(f"'graph.class' has {len(packed)} bytes for {edges} edges")
-    if edges % 2 and packed[-1] >> 4:
-        raise errors.NonzeroPadding("tensor 'graph.class': the unused half of the last byte is set")
+    check_end("graph.class", packed, 4 * edges)
     steps = _read_steps(packed, extra, width.astype(np.int64), edges)
     graph = Graph(n_items, count, steps)
-    for first, last in graph.user_blocks(BLOCK_EDGES):
+    for first, last in row_blocks(graph.start, BLOCK_EDGES):
         _items_from_steps(steps[graph.start[first] : graph.start[last]], count[first:last], n_items)
     return graph
 
@@ -157,10 +143,7 @@ def _read_steps(packed: np.ndarray, extra: np.ndarray, width: np.ndarray, edges:
             raise errors.WrongCount(f"'graph.extra' has {len(extra)} bytes, too few for its edges")
         steps[first:last] = base[classes] + read_bits(padded, ends - widths, widths) + 1
         bit = int(ends[-1])
-    if len(extra) != -(-bit // 8):
-        raise errors.WrongCount(f"'graph.extra' has {len(extra)} bytes for {bit} bits")
-    if bit % 8 and extra[-1] >> (bit % 8):
-        raise errors.NonzeroPadding("tensor 'graph.extra': bits beyond the last are set")
+    check_end("graph.extra", extra, bit)
     return steps
 
 

@@ -117,10 +117,8 @@ def read_ids(container: Container, name: str, kind: str, count: int) -> Ids:
         order = container.get(f"{name}.order", ("U32",), (count,))
         if (order >= count).any():
             raise errors.BadIds(f"{name}.order: an entry is beyond the last id")
-    ascends = (
-        _integers_ascend(values, order) if isinstance(values, np.ndarray) else _texts_ascend(values, order)
-    )
-    if not ascends:
+    ascend = _integers_ascend if isinstance(values, np.ndarray) else _texts_ascend
+    if not ascend(values, order):  # type: ignore[operator]
         raise errors.BadIds(f"{name}: ids do not strictly ascend in their order, or occur twice")
     return Ids(count, values, order)
 
@@ -132,15 +130,12 @@ def _integers_ascend(values: np.ndarray, order: np.ndarray | None) -> bool:
 
 def _texts_ascend(table: TextTable, order: np.ndarray | None) -> bool:
     """Some at a time, each with the first of the next: keys take more than what they are of."""
-    return all(
-        _some_ascend(
-            table,
-            np.arange(first, min(first + BLOCK + 1, len(table)))
-            if order is None
-            else order[first : first + BLOCK + 1].astype(np.int64),
-        )
-        for first in range(0, len(table), BLOCK)
-    )
+    for first in range(0, len(table), BLOCK):
+        block = slice(first, min(first + BLOCK + 1, len(table)))
+        places = np.arange(block.start, block.stop) if order is None else order[block].astype(np.int64)
+        if not _some_ascend(table, places):
+            return False
+    return True
 
 
 def _some_ascend(table: TextTable, places: np.ndarray) -> bool:

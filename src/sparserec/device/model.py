@@ -73,6 +73,7 @@ def read_model(container: Container) -> Model:
     profile = read_profile(container.metadata)
     card = read_object(container.metadata, "card") if "card" in container.metadata else {}
     scorer = read_scorer(container, profile)
+    titled, known = has_text(container, "item.title"), profile.user_ids
     return Model(
         container=container,
         profile=profile,
@@ -81,14 +82,10 @@ def read_model(container: Container) -> Model:
         terms=read_item_terms(container, profile, scorer),
         seen=read_seen(container, profile),
         popularity=read_popularity(container, profile, scorer),
-        titles=read_text(container, "item.title", profile.items)
-        if has_text(container, "item.title")
-        else None,
+        titles=read_text(container, "item.title", profile.items) if titled else None,
         tags=read_tags(container, profile),
         ids=read_ids(container, "item.id", profile.item_ids, profile.items),
-        user_ids=read_ids(container, "user.id", profile.user_ids, profile.users)
-        if profile.user_ids
-        else None,
+        user_ids=read_ids(container, "user.id", known, profile.users) if known else None,
         golden=read_golden(container.metadata, profile),
     )
 
@@ -200,9 +197,8 @@ class Model:
         if user is not None:
             return self._scores_of_user(user)
         items = np.array(() if history is None else history, np.int64)
-        return self._scores_of_history(
-            *distinct(items, np.ones(len(items)) if weights is None else np.array(weights))
-        )
+        known = np.ones(len(items)) if weights is None else np.array(weights)
+        return self._scores_of_history(*distinct(items, known))
 
     def _question(
         self, user: Identifier | None, history: Some | None, weights: Iterable[float] | None

@@ -6,6 +6,7 @@ All scorers have the same methods. Items are indices here; ids are the business 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -48,13 +49,7 @@ class ItemsScorer:
     def from_history(self, history: History) -> np.ndarray:
         """Vector of a new user: weighted rows of the fold-in tables (of the scoring table where there are none)."""
         weights, sigma = self._edges(history)
-        first, *others = self.fold or (self.score,)
-        vector = first.rowsum(weights, history.items)
-        factor = 1.0
-        for table in others:
-            factor *= sigma
-            vector = vector + factor * table.rowsum(weights, history.items)
-        return vector
+        return self._powers(sigma, lambda table: table.rowsum(weights, history.items))
 
     def known(self, user: int) -> np.ndarray:
         assert self.user_vector is not None
@@ -67,13 +62,7 @@ class ItemsScorer:
         """What each item of the history adds to the score of `item`."""
         weights, sigma = self._edges(history)
         target = self.score.row(item)
-        first, *others = self.fold or (self.score,)
-        reach = first.dots_of(target, history.items)
-        factor = 1.0
-        for table in others:
-            factor *= sigma
-            reach = reach + factor * table.dots_of(target, history.items)
-        return weights * reach
+        return weights * self._powers(sigma, lambda table: table.dots_of(target, history.items))
 
     def similarities(self, item: int) -> np.ndarray:
         """Cosine of every item's vector with that of `item`."""
@@ -83,6 +72,15 @@ class ItemsScorer:
         if self.item_weights is None:
             return insertion_weights(history, self.degree, self.self_loops)
         return self.item_weights.edges(history.items, history.weights), 0.0
+
+    def _powers(self, sigma: float, of: Callable[[AnyTable], np.ndarray]) -> np.ndarray:
+        """Something of each fold-in table, times the powers of `sigma`, added up."""
+        first, *others = self.fold or (self.score,)
+        total, factor = of(first), 1.0
+        for table in others:
+            factor *= sigma
+            total = total + factor * of(table)
+        return total
 
     @cached_property
     def _lengths(self) -> np.ndarray:
@@ -175,11 +173,9 @@ class FullScorer:
 
     def _product(self, nodes: Pair) -> np.ndarray:
         """Rows of the layer-0 table summed with a weight for each node."""
-        parts = [
-            np.zeros(size) if part is None else part
-            for part, size in zip(nodes, (self.users, len(self.filter.item_norm)))
-        ]
-        return self.layer0.rowsum(np.concatenate(parts))
+        sizes = self.users, len(self.filter.item_norm)
+        parts = (np.zeros(size) if part is None else part for part, size in zip(nodes, sizes))
+        return self.layer0.rowsum(np.concatenate(list(parts)))
 
     def _reach(self, coefficients: np.ndarray, vector: np.ndarray) -> np.ndarray:
         on_nodes = self.layer0.dots(vector)

@@ -129,9 +129,7 @@ def row_blocks(
     end = len(start) - 1 if end is None else end
     while first < end:
         window = start[first : min(first + BLOCK_ENTRIES, end) + 1]
-        limit = window.dtype.type(
-            min(int(window[0]) + most, int(window[-1]))
-        )  # of one type: nothing is widened
+        limit = window.dtype.type(min(int(window[0]) + most, int(window[-1])))  # nothing is widened
         last = first + max(int(np.searchsorted(window, limit, side="right")) - 1, 1)
         yield first, last
         first = last

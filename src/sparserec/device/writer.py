@@ -37,9 +37,7 @@ class ModelParts:
     score: EncodedTable | None = None  # final item vectors: items, personal
     fold: tuple[EncodedTable, ...] = ()  # tables for new users; none: the scoring table stands in
     degree: np.ndarray | None = None  # (items,) interactions of each item: items, personal
-    fold_in: FoldInWeights | None = (
-        None  # weights of items in a history: items, personal; None: by their degrees
-    )
+    fold_in: FoldInWeights | None = None  # weights of items in a history; None: by their degrees
     term: ItemTerm | None = None  # what is added to the score of each item; None: nothing
     lists: EncodedTable | None = None  # row i: how much item i speaks for each other one: neighbours
     layer0: EncodedTable | None = None  # users then items: full
@@ -55,9 +53,7 @@ class ModelParts:
     user_seen: np.ndarray | None = None  # item indices: personal
     user_id: str | int | None = None
     card: dict[str, Any] = field(default_factory=dict)  # producer, hashes, metrics, licence ..
-    golden_histories: Sequence[Sequence[int]] | None = (
-        None  # made-up item indices; None: a few drawn at random
-    )
+    golden_histories: Sequence[Sequence[int]] | None = None  # item indices; None: a few drawn at random
 
 
 def write_model(path: str | Path, parts: ModelParts) -> Model:
@@ -141,13 +137,8 @@ def _assemble(parts: ModelParts) -> tuple[dict[str, str], dict[str, np.ndarray]]
         profile["user_id"] = parts.user_id
     if parts.fold_in is not None:
         profile["fold_in"] = {"size_power": parts.fold_in.size_power}
-    metadata = {
-        "format": "srec",
-        "version": _version(parts),
-        "model": _json(profile),
-        "card": _json(parts.card),
-    }
-    return metadata, tensors
+    about = {"model": _json(profile), "card": _json(parts.card)}
+    return {"format": "srec", "version": _version(parts), **about}, tensors
 
 
 def _version(parts: ModelParts) -> str:

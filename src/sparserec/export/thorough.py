@@ -22,7 +22,7 @@ SAME = ("data", "read", "protocol", "split_seed", "held_out_users", "seed", "dim
 
 
 def ship_file(folder: Path, budget: int | None, quiet: bool, source: Any = None) -> str | None:
-    """Write the run's file; with a `source` a second model is trained on it. Returns what to end with: None, no file."""
+    """Write the run's file, with a `source` the better of two; returns what to say of it, None where there is none."""
     if source is None:
         ship_run(folder, budget, quiet)
     else:
