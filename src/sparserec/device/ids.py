@@ -117,15 +117,14 @@ def read_ids(container: Container, name: str, kind: str, count: int) -> Ids:
         order = container.get(f"{name}.order", ("U32",), (count,))
         if (order >= count).any():
             raise errors.BadIds(f"{name}.order: an entry is beyond the last id")
-    ascend = _integers_ascend if isinstance(values, np.ndarray) else _texts_ascend
-    if not ascend(values, order):  # type: ignore[operator]
+    if isinstance(values, np.ndarray):
+        ordered = values if order is None else values[order]
+        ascend = bool((ordered[1:] > ordered[:-1]).all())
+    else:
+        ascend = _texts_ascend(values, order)
+    if not ascend:
         raise errors.BadIds(f"{name}: ids do not strictly ascend in their order, or occur twice")
     return Ids(count, values, order)
-
-
-def _integers_ascend(values: np.ndarray, order: np.ndarray | None) -> bool:
-    ordered = values if order is None else values[order]
-    return bool((ordered[1:] > ordered[:-1]).all())
 
 
 def _texts_ascend(table: TextTable, order: np.ndarray | None) -> bool:
