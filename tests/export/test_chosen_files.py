@@ -9,8 +9,7 @@ import pytest
 from sparserec.encodings import encode
 from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, draw_curve, export_run
-from sparserec.export.choose import Measure, choose_good, possible_encodings, smallest_good
-from sparserec.export.prefer import surely_near
+from sparserec.export.choose import Measure, choose_good, possible_encodings, smallest_good, surely_near
 from sparserec.runs.measure import Trained
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.encodings import Encoding
-from sparserec.export.prefer import Point, choose_point, smallest_near, surely_near
+from sparserec.export.choose import Point, choose_point, smallest_near, surely_near
 
 
 def point(size: int, ndcg: np.ndarray) -> Point:

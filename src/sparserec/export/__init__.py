@@ -9,11 +9,11 @@ from sparserec.extras import lazy_names
 if TYPE_CHECKING:
     from sparserec.export.curve import draw_curve
     from sparserec.export.file import ExportReport, export_run
-    from sparserec.export.file_quality import NEW_USERS
     from sparserec.export.options import ExportOptions
     from sparserec.export.page import write_page
     from sparserec.export.page_colour import check_colour
     from sparserec.export.ship import DEFAULT_SIZE, ship_run
+    from sparserec.export.sides import NEW_USERS
     from sparserec.export.thorough import ship_file, ship_thoroughly
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,11 +1,16 @@
-"""Which encodings are tried and measured for a file, on validation; `prefer` says which of them is taken."""
+"""Which encodings are tried and measured for a file, on validation, and which is taken: the smallest that is surely
+within 1 % of the best that fits.
+
+Surely: by the upper end of a paired interval over the users that choose, so that a difference too small for so few
+users to show is settled for the larger file. A larger budget never takes a file with a lower score than a smaller one.
+"""
 
 from __future__ import annotations
 
 import time
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any
@@ -18,6 +23,7 @@ from sparserec.encodings import (
     Encoded,
     Encoding,
     Material,
+    PerUser,
     all_encodings,
     encode,
     find_encoding,
@@ -25,7 +31,7 @@ from sparserec.encodings import (
     learnable,
 )
 from sparserec.errors import SettingError
-from sparserec.export.prefer import Point, smallest_near, surely_near
+from sparserec.evaluation import paired
 from sparserec.progress import progress
 from sparserec.recommenders import Vectors
 
@@ -37,6 +43,67 @@ MOST_LEARNT = 1.25
 """What learning multiplies a score with at most: encodings that would stay behind even then are not learnt."""
 LARGEST_SHARE = 1.3
 """Of the budget: encodings whose size is foreseen above are not measured."""
+SHARE_TO_LOSE = 0.01
+"""Of the best file's NDCG@20, for a smaller one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """One encoding: its size, and its validation quality with every user made from their history."""
+
+    encoding: Encoding
+    bytes: int
+    users: PerUser
+    """Metrics of each user that chooses, the same users for all points that are compared."""
+
+    @property
+    def ndcg(self) -> np.ndarray:
+        """What is compared: NDCG@20 of folded-in users, because that is what the device computes."""
+        return self.users["ndcg@20"]
+
+    @property
+    def score(self) -> float:
+        return float(self.ndcg.mean())
+
+    def row(self) -> dict[str, Any]:
+        means = {name: float(values.mean()) for name, values in self.users.items()}
+        return {**asdict(self.encoding), "bytes": self.bytes, "quality": {"folded": means}}
+
+
+def surely_near(other: np.ndarray, best: np.ndarray) -> bool:
+    """Whether the first loses at most SHARE_TO_LOSE of the second, at the upper end of what chance over users leaves
+    open; both hold a number per user.
+    """
+    lost = float(best.mean() - other.mean()) if len(best) < 2 else paired(best, other).high
+    return lost <= SHARE_TO_LOSE * float(best.mean())
+
+
+def smallest_near(points: Iterable[Point], best: np.ndarray) -> Point | None:
+    """The smallest of the points that come near the best; of equal sizes the better one."""
+    for point in sorted(points, key=lambda one: (one.bytes, -one.score)):
+        if surely_near(point.ndcg, best):
+            return point
+    return None
+
+
+def choose_point(points: Iterable[Point], budget: int) -> Point | None:
+    """The smallest that is surely within 1 % of the best within the budget; None where nothing fits.
+
+    Budgets are gone through from the smallest up, and what one of them chose is given up for a better score only:
+    otherwise a file near the best of few could make room for a worse one that is near the best of more.
+    """
+    held: Point | None = None
+    best: Point | None = None
+    seen: list[Point] = []
+    for point in sorted(points, key=lambda one: (one.bytes, -one.score)):
+        if point.bytes > budget:
+            break
+        seen.append(point)
+        best = point if best is None or point.score > best.score else best
+        near = smallest_near(seen, best.ndcg)
+        if near is not None and (held is None or near.score >= held.score):
+            held = near
+    return held
 
 
 def possible_encodings(

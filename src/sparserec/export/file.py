@@ -16,18 +16,18 @@ from sparserec.encodings import Encoding
 from sparserec.errors import RunError, SettingError
 from sparserec.export.choose import (
     Measure,
+    Point,
     TimeLimit,
     choose_good,
+    choose_point,
     measured_within,
     nothing_fits,
     smallest_good,
     worth_learning,
 )
 from sparserec.export.contents import file_parts, full_parts, kept_items
-from sparserec.export.file_quality import Quality, file_quality, trained_score
 from sparserec.export.options import ExportOptions, check_options
-from sparserec.export.prefer import SHARE_TO_LOSE, Point, choose_point
-from sparserec.export.sides import Side
+from sparserec.export.sides import Quality, Side
 from sparserec.files import sweep_abandoned
 from sparserec.runs import Trained, count_opening
 
@@ -92,8 +92,7 @@ def export_run(
     encoding, parts, curve = (
         _full(measured, parts_of) if full else _items(measured, shipped, parts_of, limit, info is not None)
     )
-    encoded = None if full else measured.encoded(encoding)
-    quality, opened = file_quality(run, measured.vectors, options.mode, encoded, encoding, measured.items)
+    quality, opened = measured.quality(None if full else measured.encoded(encoding), encoding.bits)
     parts.card["metrics"] = quality
     try:
         sweep_abandoned(path)
@@ -179,24 +178,18 @@ def _curve(measured: Side, measure: Measure, budget: int, limit: TimeLimit) -> l
 
 
 def _full(measured: Side, parts_of: Callable[[int], ModelParts]) -> Choice:
-    """Mode full: the most bits that fit, 4 where they are good enough."""
-    budget = measured.options.budget
-    for bits in _bits_in_order(measured.run, measured.options):
+    """Mode full: 4 bits where they are good enough; else 8, and 4 only where a budget asks for it."""
+    options, budget = measured.options, measured.options.budget
+    first = options.bits or 8
+    if options.bits is None and len(measured.run.split.valid) and measured.good_at_four_bits():
+        first = 4
+    for bits in (first,) if first == 4 or budget is None else (first, 4):
         parts = parts_of(bits)
         size = _size(parts)
         if budget is None or size <= budget:
             return Encoding(bits, measured.run.table.shape.dim, "own"), parts, []
     _refuse_over_budget(size, "mode full at int4", budget)
     raise AssertionError("the last size was over the budget")
-
-
-def _bits_in_order(run: Trained, options: ExportOptions) -> tuple[int, ...]:
-    """4 bits first where they are good enough; else 8, and 4 only where a budget asks for it."""
-    first = options.bits or 8
-    if options.bits is None and len(run.split.valid):
-        good = (1 - SHARE_TO_LOSE) * trained_score(run, run.table)
-        first = 4 if trained_score(run, run.table.quantised(4)) >= good else 8
-    return (first,) if first == 4 or options.budget is None else (first, 4)
 
 
 def _refuse_over_budget(size: int, what: str, budget: int | None) -> None:

@@ -9,14 +9,29 @@ from typing import Any
 import numpy as np
 
 from sparserec.device import ItemTerm
-from sparserec.encodings import Chosen, Encoded, Encoding, Learnt, Material
-from sparserec.export.choose import Measure
+from sparserec.encodings import (
+    Chosen,
+    Encoded,
+    Encoding,
+    Learnt,
+    Material,
+    encoded_quality,
+    new_user_quality,
+    popularity_quality,
+)
+from sparserec.export.choose import SHARE_TO_LOSE, Measure
 from sparserec.export.learn import TRIAL, choose_lesson, learn_encoding, lesson_of
 from sparserec.export.options import ExportOptions
 from sparserec.export.term import choose_term
 from sparserec.progress import say
 from sparserec.recommenders import Vectors
 from sparserec.runs import Trained
+
+Quality = dict[str, dict[str, dict[str, float]]]
+"""Metrics by stage (float, file, popularity) and group of users."""
+
+NEW_USERS = "new users"
+"""The group of users who were held out whole; they can be measured on the test part only."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +94,41 @@ class Side:
         if (temperature := (self.measured or self).temperature) is not None:
             lesson = lesson.with_temperature(temperature)
         return learn_encoding(self.vectors, one, lesson, self.quiet)
+
+    def quality(self, encoded: Encoded | None, bits: int) -> tuple[Quality, bool]:
+        """Float first, then as the file has it, then popularity; and whether the test part was opened for it.
+
+        Without a validation part nothing is measured. A file of mode items knows nobody, so trained users have no row;
+        mode full has nothing `encoded`, but a table of so many bits. Users of a split that holds users out whole are
+        folded in from what is given of them; a search leaves the test part closed, and them unmeasured.
+        """
+        run, split, quality = self.run, self.run.split, Quality()
+        read = self.vectors if encoded is not None else self.quantised(bits)
+        if len(split.valid):
+            quality["float"] = encoded_quality(self.vectors, None, split, split.valid)
+            quality["file"] = encoded_quality(read, encoded, split, split.valid, places=self.items)
+            if self.options.mode == "items":
+                quality = {stage: {"folded": found["folded"]} for stage, found in quality.items()}
+            quality["popularity"] = {"all": popularity_quality(split, split.valid)}
+        opened = split.given is not None and run.config.open_test
+        if opened:
+            quality["float"][NEW_USERS] = new_user_quality(self.vectors, None, split)
+            quality["file"][NEW_USERS] = new_user_quality(read, encoded, split, self.items)
+            quality["popularity"][NEW_USERS] = popularity_quality(split, split.test, at_test=True)
+        return quality, opened
+
+    def quantised(self, bits: int) -> Vectors:
+        """Those of a table of so many bits."""
+        return self.run.recommender.vectors(self.run.graph, self.run.table.quantised(bits))
+
+    def good_at_four_bits(self) -> bool:
+        """Whether trained users lose next to nothing of their validation NDCG@20 by a table of 4 bits."""
+        split = self.run.split
+        exact, rounded = (
+            encoded_quality(vectors, None, split, split.valid)["trained"]["ndcg@20"]
+            for vectors in (self.vectors, self.quantised(4))
+        )
+        return rounded >= (1 - SHARE_TO_LOSE) * exact
 
     @cached_property
     def temperature(self) -> float | None:
