@@ -64,9 +64,8 @@ class ItemWeights:
     def quantised(self, bits: int) -> ItemWeights:
         rounded = np.empty_like(self.weights)
         for start in range(0, len(rounded), ROWS_AT_ONCE):  # the codec computes in float64
-            rounded[start : start + ROWS_AT_ONCE] = fake_quantise(
-                self.weights[start : start + ROWS_AT_ONCE], bits
-            )
+            some = slice(start, start + ROWS_AT_ONCE)
+            rounded[some] = fake_quantise(self.weights[some], bits)
         return ItemWeights(rounded)
 
     def scorer(self, history: scipy.sparse.csr_matrix) -> Scorer:

@@ -36,17 +36,15 @@ class NeighboursKind(ListKind):
             return _neighbours(material, one.keep, items).encode(one.keep, one.bits)
         known = material.kept.get(one.kind)
         if known is None or known.length < one.keep:
-            known = material.kept[one.kind] = _neighbours(
-                material, one.keep, np.arange(len(material.vectors.items))
-            )
+            everything = np.arange(len(material.vectors.items))
+            known = material.kept[one.kind] = _neighbours(material, one.keep, everything)
         return known.encode(one.keep, one.bits)
 
 
 def _neighbours(material: Material, most: int, items: np.ndarray) -> Neighbours:
     vectors, rows = material.vectors, material.vectors.items[items]
-    fold = (
-        rows if vectors.fold[0] is vectors.items else vectors.fold[0][items]
-    )  # one array twice is one multiply less
+    # one array twice is one multiply less
+    fold = rows if vectors.fold[0] is vectors.items else vectors.fold[0][items]
     listed = None if material.train is None else material.users_of_items[items] >= material.list_users
     return Neighbours(fold, rows, most, listed)
 

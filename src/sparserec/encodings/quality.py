@@ -29,11 +29,10 @@ def rank_quality(
     split: Split,
     truth: Interactions,
     at_test: bool,
-    k: int = 20,
     term: np.ndarray | None = None,
 ) -> dict[str, float]:
     """Recall and NDCG of ranking all items by dot product and, where given, a term of each item."""
-    return _means(_ranked(users.__getitem__, items, split, truth, at_test, k, term))
+    return _means(_ranked(users.__getitem__, items, split, truth, at_test, term))
 
 
 def _means(found: PerUser) -> dict[str, float]:
@@ -46,7 +45,6 @@ def _ranked(
     split: Split,
     truth: Interactions,
     at_test: bool,
-    k: int = 20,
     term: np.ndarray | None = None,
 ) -> PerUser:
     whole = items if term is None else np.column_stack([items, term])
@@ -58,7 +56,7 @@ def _ranked(
             users = np.column_stack([users, np.ones(len(users), users.dtype)])
         return torch.from_numpy(users)
 
-    k = min(k, len(items))
+    k = min(20, len(items))
     found = evaluate(rows, item_vectors, split.train, truth, split.known_at_test if at_test else (), ks=(k,))
     return {name: found.per_user[name.replace("20", str(k))] for name in KEPT}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
+    from sparserec.export.contents import file_ids
     from sparserec.export.curve import draw_curve
     from sparserec.export.file import ExportReport, export_run
     from sparserec.export.options import ExportOptions

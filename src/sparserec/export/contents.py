@@ -73,7 +73,7 @@ def item_parts(
     return ModelParts(
         base=name, weight=np.asarray(base.taps[0]), self_loops=self_loops, **tables,
         degree=run.split.train.item_counts()[items], users=run.split.n_users, term=encoded.term,
-        item_ids=_ids(run.split.train.item_ids.take(items)), **_names(info, items), card=card,
+        item_ids=file_ids(run.split.train.item_ids.take(items)), **_names(info, items), card=card,
     )  # fmt: skip
 
 
@@ -120,12 +120,13 @@ def full_parts(shipped: Side, info: ItemInfo | None, card: dict[str, Any], bits:
         mode="full", base=run.config.base, weight=np.asarray(run.recommender.taps[0]),
         self_loops=run.recommender.self_loops, layer0=run.table.encoded(rows, bits),
         edges=(renamed.users, renamed.items), users=known.n_users,
-        item_norm=shipped.full_lengths[items], item_ids=_ids(renamed.item_ids),
-        user_ids=_ids(renamed.user_ids), **_names(info, items), card=card,
+        item_norm=shipped.full_lengths[items], item_ids=file_ids(renamed.item_ids),
+        user_ids=file_ids(renamed.user_ids), **_names(info, items), card=card,
     )  # fmt: skip
 
 
-def _ids(ids: IdMap) -> Any:
+def file_ids(ids: IdMap) -> Any:
+    """Ids as a file takes them: None where they are 0, 1, 2 .."""
     external = ids.external()
     if not ids.is_integer:
         return [str(one) for one in external]

@@ -93,22 +93,17 @@ def _columns(
 @contextmanager
 def _writer(path: Path, suffix: str, schema: Any) -> Iterator[Callable[[dict[str, Any]], None]]:
     import pyarrow as pa
+    from pyarrow import csv, parquet
 
-    if suffix == ".parquet":
-        from pyarrow import parquet
-
-        opened: Any = parquet.ParquetWriter(path, schema)
-    else:
-        from pyarrow import csv
-
-        opened = csv.CSVWriter(path, schema)
-    keep = suffix == ".parquet"
+    whole = suffix == ".parquet"
+    opened: Any = (parquet.ParquetWriter if whole else csv.CSVWriter)(path, schema)
     with opened as writer:
-        yield lambda columns: writer.write_table(
-            pa.table(
-                columns if keep else {name: _as_cells(one) for name, one in columns.items()}, schema=schema
-            )
-        )
+
+        def write(columns: dict[str, Any]) -> None:
+            cells = columns if whole else {name: _as_cells(one) for name, one in columns.items()}
+            writer.write_table(pa.table(cells, schema=schema))
+
+        yield write
 
 
 def _as_cells(column: np.ndarray) -> np.ndarray:

@@ -63,17 +63,9 @@ def compare_runs(
     tests = [paired_by_id(one, users[0]) for one in users[1:]]
     corrected = holm([test.p for test in tests])
     about: list[dict[str, Any] | None] = [None]
+    names = ("difference", "low", "high", "t", "p", "effect")
     about += [
-        {
-            "difference": test.difference,
-            "low": test.low,
-            "high": test.high,
-            "t": test.t,
-            "p": test.p,
-            "p_holm": float(p),
-            "effect": test.effect,
-            "users": test.n,
-        }
+        {**{name: getattr(test, name) for name in names}, "p_holm": float(p), "users": test.n}
         for test, p in zip(tests, corrected)
     ]
     return [

@@ -78,16 +78,8 @@ class FileModel(AnyModel):
         unknown = (*self._unknown(items or ()), *self._unknown(wanted.allow or ()))
         ignored = (*unknown, *self._unknown(wanted.deny, some_known=False))
         with _asking():
-            found = self.file.recommend(
-                user,
-                items,
-                k,
-                weights=None if history is None else history.weights,
-                exclude_seen=wanted.exclude_seen,
-                allow=wanted.allow,
-                deny=wanted.deny,
-                tags=wanted.tags,
-            )
+            weights = None if history is None else history.weights
+            found = self.file.recommend(user, items, k, weights=weights, **vars(wanted))
         return Recommendations(tuple(found), self._basis(history), ignored)
 
     def _recommend_many(

@@ -13,7 +13,7 @@ from sparserec.data import IdMap, ItemInfo, read_item_info, read_source
 from sparserec.device import FoldInWeights, ModelParts, model_bytes, write_model
 from sparserec.encodings import EncodedVectors, Encoding, encode
 from sparserec.errors import DataError, SettingError
-from sparserec.export import write_page
+from sparserec.export import file_ids, write_page
 from sparserec.progress import progress, say
 from sparserec.recommenders import Vectors
 from sparserec.serving.frames import Columns, frame_of, html_table
@@ -72,21 +72,13 @@ class Packed:
     info: ItemInfo | None
 
     def parts(self, encoded: EncodedVectors) -> ModelParts:
-        info, ids = self.info, self.ids.external()
-        plain = self.ids.is_integer and np.array_equal(ids, np.arange(len(ids)))
-        return ModelParts(
-            mode="items",
-            base="vectors",
-            weight=np.ones(1),
-            score=encoded.score,
-            fold=encoded.fold,
-            degree=self.counts,
-            fold_in=self.fold_in,
-            item_ids=None if plain else ids if self.ids.is_integer else [str(one) for one in ids],
-            titles=None if info is None else info.titles,
-            tags=None if info is None else info.tags,
-            card={"method": "pack"},
+        names: dict[str, Any] = (
+            {} if self.info is None else {"titles": self.info.titles, "tags": self.info.tags}
         )
+        return ModelParts(
+            mode="items", base="vectors", weight=np.ones(1), score=encoded.score, fold=encoded.fold,
+            degree=self.counts, fold_in=self.fold_in, item_ids=file_ids(self.ids), **names, card={"method": "pack"},
+        )  # fmt: skip
 
 
 def pack(
@@ -140,10 +132,8 @@ def pack(
     write_model(path, packed.parts(encoded)).self_test()
     if page is not None and page is not False:
         write_page(path.with_suffix(".html") if page is True else Path(page), path)
-    rows = [
-        {"encoding": way.label, "bytes": size, "kept": kept}
-        for size, kept, way, _ in sorted(found, key=_size)
-    ]
+    in_order = sorted(found, key=_size)
+    rows = [{"encoding": way.label, "bytes": size, "kept": kept} for size, kept, way, _ in in_order]
     about = f"{len(histories):,} {'made-up histories' if log is None else 'histories of the log'}"
     report = PackReport(path, path.stat().st_size, asdict(way), kept, rows, about)
     say(str(report), quiet)
@@ -164,10 +154,9 @@ def _chosen(found: list[Found], most: int | None) -> Found:
             f"budget {show_bytes(most or 0)}: the smallest file takes {show_bytes(min(found, key=_size)[0])}; "
             "raise the budget, or pack fewer items or shorter titles"
         )
-    if most is None:
-        good = [one for one in fits if one[1] >= GOOD_ENOUGH]
-        if good:
-            return min(good, key=_size)
+    good = [one for one in fits if most is None and one[1] >= GOOD_ENOUGH]
+    if good:
+        return min(good, key=_size)
     return max(fits, key=lambda one: (one[1], -one[0]))
 
 
