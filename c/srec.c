@@ -1373,14 +1373,18 @@ static double scale_value(const scales *from, uint32_t row) {
                                     : f32_at(from->value.at + 4 * (size_t)level_at(&from->level, row));
 }
 
-static int is_scale(double value) { return value >= 0.0 && value <= DBL_MAX; }
-
-static srec_code check_scales(srec_model *model, const char *name, const view *stored) {
+/* All numbers must be in a range, which none is that is not finite. */
+static srec_code check_reals(srec_model *model, const char *name, const view *stored, double least, double most, srec_code code) {
     uint32_t j;
     for (j = 0; j < stored->count; j++) {
-        if (!is_scale(real_at(stored, j))) return fail(model, SREC_BAD_SCALE, name);
+        double value = real_at(stored, j);
+        if (!(value >= least && value <= most)) return fail(model, code, name);
     }
     return SREC_OK;
+}
+
+static srec_code check_scales(srec_model *model, const char *name, const view *stored) {
+    return check_reals(model, name, stored, 0.0, DBL_MAX, SREC_BAD_SCALE);
 }
 
 /* Up to eight bytes as one number. */
@@ -2059,34 +2063,31 @@ static srec_code read_coefficients(srec_model *model) {
     return SREC_OK;
 }
 
+/* Which value each item has: by levels of its own, or by those of its degree. */
+static srec_code read_own_levels(srec_model *model, const char *name, const view *values, int own, levels *out) {
+    char room[NAME_ROOM];
+    if (own) return read_levels(model, name, model->profile.items, values->count, out);
+    if (values->count != model->degree.count) return fail(model, SREC_WRONG_COUNT, joined(room, name, ".value"));
+    *out = model->degree_level;
+    return SREC_OK;
+}
+
 /* Degrees of the items and, since 1.1, their weights in a history. */
 static srec_code read_weights(srec_model *model) {
-    uint32_t items = model->profile.items, j;
+    uint32_t items = model->profile.items;
     if (!model->profile.weighted) return get(model, "item", ".degree", COUNTS, items, &model->degree);
     if (has(model, "item", ".degree")) return fail(model, SREC_AMBIGUOUS_ENCODING, "item.degree");
     TRY(read_values(model, "item.degree", COUNTS, 2, &model->degree));
     TRY(read_levels(model, "item.degree", items, model->degree.count, &model->degree_level));
     TRY(read_values(model, "item.weight", ONE_OF(F32), 1, &model->fold_weight));
-    for (j = 0; j < model->fold_weight.count; j++) {
-        double weight = real_at(&model->fold_weight, j);
-        if (!(weight >= 0.0 && weight <= LARGEST_WEIGHT)) return fail(model, SREC_BAD_WEIGHT, "item.weight.value");
-    }
-    if (has(model, "item.weight", ".level")) {
-        return read_levels(model, "item.weight", items, model->fold_weight.count, &model->weight_level);
-    }
-    if (model->fold_weight.count != model->degree.count) return fail(model, SREC_WRONG_COUNT, "item.weight.value");
-    model->weight_level = model->degree_level;
-    return SREC_OK;
+    TRY(check_reals(model, "item.weight.value", &model->fold_weight, 0.0, LARGEST_WEIGHT, SREC_BAD_WEIGHT));
+    return read_own_levels(model, "item.weight", &model->fold_weight, has(model, "item.weight", ".level"), &model->weight_level);
 }
 
 static srec_code read_vector(srec_model *model) {
-    uint32_t j;
     if (model->profile.mode != SREC_PERSONAL) return SREC_OK;
     TRY(get(model, "user", ".vector", ONE_OF(F32), model->profile.dim, &model->vector));
-    for (j = 0; j < model->vector.count; j++) {
-        if (!(fabs(real_at(&model->vector, j)) <= DBL_MAX)) return fail(model, SREC_BAD_VECTOR, "user.vector");
-    }
-    return SREC_OK;
+    return check_reals(model, "user.vector", &model->vector, -DBL_MAX, DBL_MAX, SREC_BAD_VECTOR);
 }
 
 static srec_code read_norm(srec_model *model) {
@@ -2122,19 +2123,12 @@ static srec_code read_scorer(srec_model *model) {
 
 /* What is added to the scores of the items, since 1.2. */
 static srec_code read_terms(srec_model *model) {
-    uint32_t items = model->profile.items, j;
+    int own = !model->profile.weighted || has(model, "item.term", ".level");
     if (!has(model, "item.term", ".value")) return SREC_OK;
     TRY(read_values(model, "item.term", ONE_OF(F32), 1, &model->term));
-    for (j = 0; j < model->term.count; j++) {
-        if (!(fabs(real_at(&model->term, j)) <= LARGEST_TERM)) return fail(model, SREC_BAD_TERM, "item.term.value");
-    }
-    if (!model->profile.weighted || has(model, "item.term", ".level")) {
-        TRY(count_memory(model, items, LEVEL_BYTES, "item.term.level"));
-        return read_levels(model, "item.term", items, model->term.count, &model->term_level);
-    }
-    if (model->term.count != model->degree.count) return fail(model, SREC_WRONG_COUNT, "item.term.value");
-    model->term_level = model->degree_level;
-    return SREC_OK;
+    TRY(check_reals(model, "item.term.value", &model->term, -LARGEST_TERM, LARGEST_TERM, SREC_BAD_TERM));
+    if (own) TRY(count_memory(model, model->profile.items, LEVEL_BYTES, "item.term.level"));
+    return read_own_levels(model, "item.term", &model->term, own, &model->term_level);
 }
 
 static srec_code read_seen(srec_model *model) {
