@@ -9,8 +9,6 @@ then numpy decodes all rows at once, and a loop does so as easily.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -20,7 +18,6 @@ from .container import Container
 
 MOST_ENTRIES = 4096  # of a row
 BLOCK_GAPS = 1 << 14
-FEW_ROWS = 48
 
 
 def column_type(dim: int) -> type[np.unsignedinteger]:
@@ -76,70 +73,27 @@ def read_gaps(container: Container, name: str, start: np.ndarray, dim: int) -> n
         raise errors.WrongCount(
             f"'{name}.gap.high' has {ones} gaps or bytes to spare, the rows have {entries} entries"
         )
-    decoder = _Decoder(name, _Quotients(high), _Remainders(name, low), start, dim)
+    quotients, remainders = _Quotients(high), _Remainders(name, low)
+    columns = np.zeros(entries, column_type(dim))
     rows, step = _longer(start, 0), 0
-    while len(rows) > FEW_ROWS:
-        decoder.read_round(rows, step)
-        step += 1
-        rows = _longer(start, step, rows)
-    decoder.read_rest(rows.tolist(), step)
-    check_end(f"{name}.gap.low", low, decoder.remainders.bit)
-    return decoder.columns
-
-
-@dataclass(frozen=True)
-class _Decoder:
-    """Where the streams of gaps are read, and the columns that come out."""
-
-    name: str
-    quotients: _Quotients
-    remainders: _Remainders
-    start: np.ndarray
-    dim: int
-
-    @cached_property
-    def columns(self) -> np.ndarray:
-        return np.zeros(int(self.start[-1]), column_type(self.dim))
-
-    def read_round(self, rows: np.ndarray, step: int) -> None:
-        """An entry of each of many rows, some of them at a time."""
+    while len(rows):
         far = False
         for first in range(0, len(rows), BLOCK_GAPS):
             some = rows[first : first + BLOCK_GAPS]
-            at = self.start[some].astype(np.int64) + step
-            next_column = self.columns[at - 1].astype(np.int64) + 1 if step else np.zeros(len(some), np.int64)
-            left, entries_left = self.dim - next_column, self.start[some + 1] - at
+            at = start[some].astype(np.int64) + step
+            next_column = columns[at - 1].astype(np.int64) + 1 if step else np.zeros(len(some), np.int64)
+            left, entries_left = dim - next_column, start[some + 1] - at
             width = _widths(left, entries_left)
-            gap = (self.quotients.take(len(some)) << width) + self.remainders.take(width)
+            gap = (quotients.take(len(some)) << width) + remainders.take(width)
             wrong = gap > left - entries_left
             far = far or bool(wrong.any())
-            self.columns[at] = np.where(wrong, 0, next_column + gap)
-        self._check(far)
-
-    def read_rest(self, rows: list[int], step: int) -> None:
-        """All entries that are left of a few rows, one by one: a round in numpy costs as much as dozens of gaps."""
-        begins = {row: int(self.start[row]) for row in rows}
-        ends = {row: int(self.start[row + 1]) for row in rows}
-        quotients = self.quotients.one_by_one(sum(ends[row] - begins[row] - step for row in rows))
-        while rows:
-            far = False
-            for row in rows:
-                at = begins[row] + step
-                next_column = int(self.columns[at - 1]) + 1 if step else 0
-                left, entries_left = self.dim - next_column, ends[row] - at
-                width = max(3 * left // (4 * entries_left), 1).bit_length() - 1
-                gap = (next(quotients) << width) + self.remainders.take_one(width)
-                if gap > left - entries_left:
-                    far = True
-                else:
-                    self.columns[at] = next_column + gap
-            self._check(far)
-            step += 1
-            rows = [row for row in rows if begins[row] + step < ends[row]]
-
-    def _check(self, far: bool) -> None:
+            columns[at] = np.where(wrong, 0, next_column + gap)
         if far:
-            raise errors.IndexOutOfRange(f"table {self.name!r}: a gap leaves no room for the rest of its row")
+            raise errors.IndexOutOfRange(f"table {name!r}: a gap leaves no room for the rest of its row")
+        step += 1
+        rows = _longer(start, step, rows)
+    check_end(f"{name}.gap.low", low, remainders.bit)
+    return columns
 
 
 def _longer(start: np.ndarray, size: int, rows: np.ndarray | None = None) -> np.ndarray:
@@ -169,10 +123,6 @@ class _Quotients:
         self.used, self.last = self.used + count, int(ends[-1])
         return quotients
 
-    def one_by_one(self, count: int) -> Iterator[int]:
-        for first in range(0, count, BLOCK_GAPS):
-            yield from self.take(min(BLOCK_GAPS, count - first)).tolist()
-
     def _read(self, count: int) -> None:
         parts = [self.ends[self.used :]]
         have = len(parts[0])
@@ -194,21 +144,12 @@ class _Remainders:
     def take(self, widths: np.ndarray) -> np.ndarray:
         first = self.bit // 8
         ends = self.bit % 8 + np.cumsum(widths)
-        self._go_to(8 * first + int(ends[-1]))
-        return read_bits(padded_bits(self.low[first : -(-self.bit // 8)]), ends - widths, widths)
-
-    def take_one(self, width: int) -> int:
-        first, skip = divmod(self.bit, 8)
-        self._go_to(self.bit + width)
-        window = int.from_bytes(self.low[first : -(-self.bit // 8)].tobytes(), "little")
-        return (window >> skip) & ((1 << width) - 1)
-
-    def _go_to(self, bit: int) -> None:
-        self.bit = bit
-        if bit > 8 * len(self.low):
+        self.bit = 8 * first + int(ends[-1])
+        if self.bit > 8 * len(self.low):
             raise errors.WrongCount(
                 f"'{self.name}.gap.low' has {len(self.low)} bytes, too few for its entries"
             )
+        return read_bits(padded_bits(self.low[first : -(-self.bit // 8)]), ends - widths, widths)
 
 
 def _count_ones(packed: np.ndarray) -> int:
