@@ -170,7 +170,7 @@ def installed_bytes(packages: tuple[str, ...]) -> int:
 
 def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     """All files of one run, each with bytes and test quality on the same users."""
-    from sparserec.encodings import encoded_quality, popularity_quality
+    from sparserec.encodings import FileQuality, popularity_quality
     from sparserec.runs.measure import open_run
 
     run = open_run(folder)
@@ -178,7 +178,7 @@ def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     dim = vectors.items.shape[1]
     same = {"run": folder.name, "model": model_name(run.config.method, dim, run.config.density), "dim": dim}
     same["users"] = len(np.unique(truth.users))
-    yield {**same, "file": "float", "kind": "level", **encoded_quality(vectors, None, run.split, truth, True)}
+    yield {**same, "file": "float", "kind": "level", **FileQuality(vectors, run.split).metrics(truth, True)}
     popular = popularity_quality(run.split, truth, True)
     yield {**same, "file": "popularity", "kind": "level", "trained": popular}
     theirs = rival_files(run.split, vectors, truth, other) if other else ()

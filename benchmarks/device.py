@@ -26,7 +26,7 @@ import numpy as np
 import torch
 
 from sparserec import device
-from sparserec.encodings import Encoding, encode, encoded_quality, popularity_quality
+from sparserec.encodings import Encoding, FileQuality, encode, popularity_quality
 from sparserec.evaluation import top_items
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.export import ExportOptions, export_run
@@ -209,10 +209,10 @@ def measured(run: Trained, vectors: Vectors, name: str, users: int, page: Any) -
         report = export_run(run, path, export)
         if export.mode == "full":
             read = run.recommender.vectors(run.graph, run.table.quantised(export.bits))
-            quality = encoded_quality(read, None, run.split, truth, True)
+            quality = FileQuality(read, run.split).metrics(truth, True)
             print(name, json.dumps(full_agrees(run, path, export.bits, users)), flush=True)
         else:
-            quality = encoded_quality(vectors, encode(vectors, export.encoding), run.split, truth, True)
+            quality = FileQuality(vectors, run.split, encode(vectors, export.encoding)).metrics(truth, True)
         row = {"file": name, "bytes": report.bytes, **_flat(quality)}
         with benchmark_lock():
             times = numpy_times(path, questions)
@@ -234,7 +234,7 @@ def main() -> None:
     options = parser.parse_args()
     run = open_run(options.run)
     vectors = run.recommender.vectors(run.graph, run.table)
-    float_quality = encoded_quality(vectors, None, run.split, run.split.test, True)
+    float_quality = FileQuality(vectors, run.split).metrics(run.split.test, True)
     rows: list[dict[str, Any]] = [{"file": "float", **_flat(float_quality)}]
     popular = popularity_quality(run.split, run.split.test, True)
     with chromium_page() as page:

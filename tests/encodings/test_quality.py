@@ -10,8 +10,8 @@ import scipy.sparse
 
 from sparserec.data import IdMap, Interactions, Split
 from sparserec.device import SparseRows, encode_rows
-from sparserec.encodings import EncodedLists
-from sparserec.encodings.quality import _listed, _means, _ranked, rank_quality
+from sparserec.encodings import EncodedLists, FileQuality
+from sparserec.encodings.quality import _means, _ranked, rank_quality
 
 ITEMS, SEEN = 30, 29
 
@@ -44,7 +44,7 @@ def of_lists(split: Split) -> dict[str, float]:
     starts = np.array([0] * (SEEN + 1) + [len(others)])
     made = EncodedLists(encode_rows(SparseRows(values, others, starts, ITEMS), 8))
     history = scipy.sparse.csr_matrix(([np.float32(1)], ([0], [SEEN])), shape=(1, ITEMS))
-    return _means(_listed(made, history, split, split.test, True, None))
+    return _means(FileQuality(None, split, made)._listed(made, history, split.test, True))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("measured", [of_vectors, of_users, of_lists])

@@ -10,7 +10,7 @@ import torch
 from small_city import full_options, train
 
 from sparserec import device
-from sparserec.encodings import encoded_quality
+from sparserec.encodings import FileQuality
 from sparserec.errors import SettingError
 from sparserec.evaluation import top_items
 from sparserec.export import ExportOptions, export_run
@@ -56,7 +56,7 @@ def test_full_is_refused_without_saying_whose_data(plain: Trained, tmp_path: Pat
 def test_full_takes_four_bits_only_where_they_lose_nothing(plain: Trained, tmp_path: Path) -> None:
     report = export_run(plain, tmp_path / "m.srec", full_options())
     quality = [
-        encoded_quality(plain.recommender.vectors(plain.graph, table), None, plain.split, plain.split.valid)[
+        FileQuality(plain.recommender.vectors(plain.graph, table), plain.split).metrics(plain.split.valid)[
             "trained"
         ]["ndcg@20"]
         for table in (plain.table, plain.table.quantised(4))

@@ -11,7 +11,7 @@ import pytest
 
 from sparserec import device
 from sparserec.data import read_source
-from sparserec.encodings import Chosen, EncodedLists, EncodedVectors, Encoding, Material, folded_users
+from sparserec.encodings import Chosen, EncodedLists, EncodedVectors, Encoding, FileQuality, Material
 from sparserec.export import ExportOptions, choose, export_run
 from sparserec.export.term import choose_term
 from sparserec.recommenders import Vectors
@@ -86,7 +86,8 @@ def test_terms_are_chosen_only_where_they_are_surely_better(fashion: Trained) ->
     term = choose_term(vectors, made, split, truth)
     assert term is not None
     scores = [
-        folded_users(vectors, replace(made, term=one), split, truth)["ndcg@20"].mean() for one in (None, term)
+        FileQuality(vectors, split, replace(made, term=one)).users(truth)["ndcg@20"].mean()
+        for one in (None, term)
     ]
     assert scores[1] > scores[0]
     flat = replace(split, train=split.train.select(np.zeros(len(split.train), bool)))
@@ -110,7 +111,7 @@ def test_lists_have_terms_too(fashion: Trained) -> None:
         term = choose_term(vectors, made, split, truth)
         assert term is not None
         plain, better = (
-            folded_users(vectors, replace(made, term=one), split, truth)["ndcg@20"].mean()
+            FileQuality(vectors, split, replace(made, term=one)).users(truth)["ndcg@20"].mean()
             for one in (None, term)
         )
         assert better > plain

@@ -10,7 +10,7 @@ import pytest
 
 from sparserec import device
 from sparserec.data import Interactions, read_source
-from sparserec.encodings import Encoding, encoded_quality
+from sparserec.encodings import Encoding, FileQuality
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs.folder import RunFolder
@@ -76,12 +76,8 @@ def test_config_json_holds_every_setting(finished: Finished) -> None:
 
 def test_reopened_is_measured(finished: Finished) -> None:
     reopened = open_run(finished.folder)
-    found = encoded_quality(
-        reopened.recommender.vectors(reopened.graph, reopened.table),
-        None,
-        reopened.split,
-        reopened.split.valid,
-    )
+    vectors = reopened.recommender.vectors(reopened.graph, reopened.table)
+    found = FileQuality(vectors, reopened.split).metrics(reopened.split.valid)
     best = max(phase.best_score for phase in finished.record.epochs if phase.best_score is not None)
     assert found["trained"]["ndcg@20"] == pytest.approx(best, abs=1e-9)
     assert measure_again(reopened) == finished.record.test

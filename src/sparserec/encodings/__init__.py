@@ -18,15 +18,12 @@ if TYPE_CHECKING:
     from sparserec.encodings.lists import Encoded, EncodedLists, top_of_lists
     from sparserec.encodings.material import Chosen, Learnt, Material, encode
     from sparserec.encodings.quality import (
+        FileQuality,
         PerUser,
-        encoded_quality,
         evaluate_part,
         evaluate_test,
-        folded_users,
-        new_user_quality,
         popularity_quality,
         rank_quality,
-        score_spread,
     )
     from sparserec.encodings.registry import ENCODINGS, all_encodings, find_encoding, learnable
 

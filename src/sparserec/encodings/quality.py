@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse
@@ -18,18 +20,105 @@ from sparserec.table import Shape, Table, holders
 
 KEPT = ("recall@20", "ndcg@20")
 
-
 PerUser = dict[str, np.ndarray]
 """Recall and NDCG of every user who has held-out items, ascending."""
 
 
+@dataclass(frozen=True, eq=False)
+class FileQuality:
+    """How good the lists are that users get by vectors or, with something `encoded`, by a file of them.
+
+    What is held out is compared with; at the test part, what validation knows is left out of the lists as well.
+    """
+
+    vectors: Vectors
+    split: Split
+    encoded: Encoded | None = None
+    places: np.ndarray | None = None
+    """Which of all items those of the file are; None: all."""
+
+    def users(self, truth: Interactions, at_test: bool = False, given: Interactions | None = None) -> PerUser:
+        """What each user gets who is made from their history, that of the graph or what is `given`: what two files are
+        compared by, user by user.
+        """
+        graph = self.vectors.graph
+        if isinstance(self.encoded, EncodedLists):
+            history = user_history(graph) if given is None else given_history(graph, given)
+            return self._listed(self.encoded, history, truth, at_test)
+        items, fold = self._tables()
+        folding = FoldIn(fold, graph)
+        users = folding.look_up() if given is None else folding.users(given).__getitem__
+        return _ranked(users, items, self.split, truth, at_test, self._terms())
+
+    def metrics(self, truth: Interactions, at_test: bool = False) -> dict[str, dict[str, float]]:
+        """`trained`: final user vectors against the file's item vectors; lists have no vectors for trained users.
+        `folded`: users made on the device from history.
+        """
+        quality = {"folded": _means(self.users(truth, at_test))}
+        if isinstance(self.encoded, EncodedLists):
+            return quality
+        users, items, term = self.vectors.users, self._tables()[0], self._terms()
+        return {"trained": rank_quality(users, items, self.split, truth, at_test, term)} | quality
+
+    def new_users(self) -> dict[str, float]:
+        """Test quality of users held out whole, from what is given of them and known to the file."""
+        given = self.split.given
+        assert given is not None
+        if self.places is not None:
+            given = given.select(np.isin(given.items, self.places))
+        return _means(self.users(self.split.test, True, given))
+
+    def spread(self, users: np.ndarray) -> float:
+        """How far the scores of the items are apart, for users made from their history: the standard deviation over
+        items, on average.
+        """
+        graph, encoded = self.vectors.graph, self.encoded
+        if isinstance(encoded, EncodedLists):
+            everything = np.arange(graph.n_items)
+            lists = encoded.matrix(everything, len(everything))
+            scores = (encoded.weighted(user_history(graph)[users]) @ lists).toarray()
+        else:
+            items, fold = self._tables()
+            scores = FoldIn(fold, graph).look_up()(users) @ items.T
+        return float(scores.std(axis=1).mean())
+
+    def _tables(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+        """Of all items: those a file leaves out score 0 and add nothing, up to ties at 0 what its reader sees."""
+        if not isinstance(self.encoded, EncodedVectors):
+            return self.vectors.items, self.vectors.fold
+        items, fold = self.encoded.read
+        if self.places is None or len(self.places) != len(items):
+            return items, fold
+        wide = [np.zeros((self.split.n_items, table.shape[1]), table.dtype) for table in (items, *fold)]
+        for out, table in zip(wide, (items, *fold)):
+            out[self.places] = table
+        return wide[0], tuple(wide[1:])
+
+    def _terms(self) -> np.ndarray | None:
+        """What is added to the score of each item that a file knows, (items,) float32; None: nothing."""
+        if self.encoded is None or self.encoded.term is None:
+            return None
+        term = self.encoded.term.of(self.split.train.item_counts()).astype(np.float32)
+        return (
+            term
+            if self.places is None
+            else np.where(np.isin(np.arange(len(term)), self.places), term, np.float32(0))
+        )
+
+    def _listed(
+        self, encoded: EncodedLists, history: scipy.sparse.csr_matrix, truth: Interactions, at_test: bool
+    ) -> PerUser:
+        k, n_items = min(20, self.split.n_items), self.split.n_items
+        users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
+        seen = (self.split.train, *(self.split.known_at_test if at_test else ()))
+        lists = encoded.matrix(np.arange(n_items) if self.places is None else self.places, n_items)
+        top = top_of_lists(encoded.weighted(history), lists, users, seen, k, self._terms())
+        found = per_user(top, truth.offsets(), truth.items, users, k)
+        return {name: found[name.partition("@")[0]] for name in KEPT}
+
+
 def rank_quality(
-    users: np.ndarray,
-    items: np.ndarray,
-    split: Split,
-    truth: Interactions,
-    at_test: bool,
-    term: np.ndarray | None = None,
+    users: np.ndarray, items: np.ndarray, split: Split, truth: Interactions, at_test: bool, term: Any = None
 ) -> dict[str, float]:
     """Recall and NDCG of ranking all items by dot product and, where given, a term of each item."""
     return _means(_ranked(users.__getitem__, items, split, truth, at_test, term))
@@ -59,128 +148,6 @@ def _ranked(
     k = min(20, len(items))
     found = evaluate(rows, item_vectors, split.train, truth, split.known_at_test if at_test else (), ks=(k,))
     return {name: found.per_user[name.replace("20", str(k))] for name in KEPT}
-
-
-def folded_users(
-    vectors: Vectors,
-    encoded: Encoded | None,
-    split: Split,
-    truth: Interactions,
-    at_test: bool = False,
-    places: np.ndarray | None = None,
-    given: Interactions | None = None,
-) -> PerUser:
-    """What each user gets who is made from their history, by what goes into a file or, without it, by the float
-    vectors: what two files are compared by, user by user.
-
-    Items of the file are `places` of all; histories are those of the graph, or `given`.
-    """
-    if isinstance(encoded, EncodedLists):
-        history = user_history(vectors.graph) if given is None else given_history(vectors.graph, given)
-        return _listed(encoded, history, split, truth, at_test, places)
-    items, fold = (
-        (vectors.items, vectors.fold) if encoded is None else _spread(encoded, places, split.n_items)
-    )
-    folding = FoldIn(fold, vectors.graph)
-    users = folding.look_up() if given is None else folding.users(given).__getitem__
-    return _ranked(users, items, split, truth, at_test, term=_terms(encoded, split, places))
-
-
-def score_spread(vectors: Vectors, encoded: Encoded, users: np.ndarray) -> float:
-    """How far the scores of the items are apart, for users made from their history: the standard deviation over items,
-    on average.
-    """
-    history = user_history(vectors.graph)[users]
-    if isinstance(encoded, EncodedLists):
-        everything = np.arange(vectors.graph.n_items)
-        scores = (encoded.weighted(history) @ encoded.matrix(everything, len(everything))).toarray()
-    else:
-        items, fold = encoded.read
-        scores = FoldIn(fold, vectors.graph).look_up()(users) @ items.T
-    return float(scores.std(axis=1).mean())
-
-
-def _terms(encoded: Encoded | None, split: Split, places: np.ndarray | None) -> np.ndarray | None:
-    """What is added to the score of each item that a file knows, (items,) float32; None: nothing."""
-    if encoded is None or encoded.term is None:
-        return None
-    term = encoded.term.of(split.train.item_counts()).astype(np.float32)
-    if places is None:
-        return term
-    known = np.zeros_like(term)
-    known[places] = term[places]
-    return known
-
-
-def encoded_quality(
-    vectors: Vectors,
-    encoded: Encoded | None,
-    split: Split,
-    truth: Interactions,
-    at_test: bool = False,
-    places: np.ndarray | None = None,
-) -> dict[str, dict[str, float]]:
-    """`trained`: final user vectors against the file's item vectors. `folded`: users made on the device from history.
-
-    Items of what goes into a file are `places` of all; without it the float vectors are measured. Lists have no vectors
-    for trained users.
-    """
-    quality = {"folded": _means(folded_users(vectors, encoded, split, truth, at_test, places))}
-    if isinstance(encoded, EncodedLists):
-        return quality
-    items = vectors.items if encoded is None else _spread(encoded, places, split.n_items)[0]
-    term = _terms(encoded, split, places)
-    return {"trained": rank_quality(vectors.users, items, split, truth, at_test, term=term)} | quality
-
-
-def new_user_quality(
-    vectors: Vectors,
-    encoded: Encoded | None,
-    split: Split,
-    known_items: np.ndarray | None = None,
-) -> dict[str, float]:
-    """Test quality of users held out whole, made on the device from what is given of them.
-
-    Without an encoding the float vectors are measured. A file that knows `known_items` only passes over the rest.
-    """
-    assert split.given is not None
-    given = split.given
-    if known_items is not None:
-        given = given.select(np.isin(given.items, known_items))
-    return _means(folded_users(vectors, encoded, split, split.test, True, known_items, given))
-
-
-def _spread(
-    encoded: EncodedVectors, places: np.ndarray | None, n_items: int
-) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Tables of all items: those a file leaves out score 0 and add nothing, up to ties at 0 what its reader sees."""
-    items, fold = encoded.read
-    if places is None or len(places) != len(items):
-        return items, fold
-
-    def wide(table: np.ndarray) -> np.ndarray:
-        out = np.zeros((n_items, table.shape[1]), table.dtype)
-        out[places] = table
-        return out
-
-    return wide(items), tuple(wide(part) for part in fold)
-
-
-def _listed(
-    encoded: EncodedLists,
-    history: scipy.sparse.csr_matrix,
-    split: Split,
-    truth: Interactions,
-    at_test: bool,
-    places: np.ndarray | None,
-) -> PerUser:
-    k = min(20, split.n_items)
-    users = np.flatnonzero(np.diff(truth.offsets())).astype(np.int32)
-    seen = (split.train, *(split.known_at_test if at_test else ()))
-    lists = encoded.matrix(np.arange(split.n_items) if places is None else places, split.n_items)
-    top = top_of_lists(encoded.weighted(history), lists, users, seen, k, _terms(encoded, split, places))
-    found = per_user(top, truth.offsets(), truth.items, users, k)
-    return {name: found[name.partition("@")[0]] for name in KEPT}
 
 
 def popularity_quality(split: Split, truth: Interactions, at_test: bool = False) -> dict[str, float]:

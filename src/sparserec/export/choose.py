@@ -22,12 +22,12 @@ from sparserec.encodings import (
     Chosen,
     Encoded,
     Encoding,
+    FileQuality,
     Material,
     PerUser,
     all_encodings,
     encode,
     find_encoding,
-    folded_users,
     learnable,
 )
 from sparserec.errors import SettingError
@@ -141,7 +141,7 @@ class Measure:
     @cached_property
     def float_users(self) -> np.ndarray:
         """NDCG@20 of every user that chooses, by the float vectors."""
-        return folded_users(self.vectors, None, self.split, self.truth)["ndcg@20"]
+        return FileQuality(self.vectors, self.split).users(self.truth)["ndcg@20"]
 
     def foreseen(self, encoding: Encoding) -> float:
         """About how many bytes the file will take; what is measured in the end is the file."""
@@ -150,7 +150,7 @@ class Measure:
 
     def point(self, encoding: Encoding, encoded: Encoded) -> Point:
         size = round(self.share * encoded.nbytes) + self.overhead
-        return Point(encoding, size, folded_users(self.vectors, encoded, self.split, self.truth))
+        return Point(encoding, size, FileQuality(self.vectors, self.split, encoded).users(self.truth))
 
 
 @dataclass

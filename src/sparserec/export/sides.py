@@ -9,16 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparserec.device import ItemTerm
-from sparserec.encodings import (
-    Chosen,
-    Encoded,
-    Encoding,
-    Learnt,
-    Material,
-    encoded_quality,
-    new_user_quality,
-    popularity_quality,
-)
+from sparserec.encodings import Chosen, Encoded, Encoding, FileQuality, Learnt, Material, popularity_quality
 from sparserec.export.choose import SHARE_TO_LOSE, Measure
 from sparserec.export.learn import TRIAL, choose_lesson, learn_encoding, lesson_of
 from sparserec.export.options import ExportOptions
@@ -104,16 +95,16 @@ class Side:
         """
         run, split, quality = self.run, self.run.split, Quality()
         read = self.vectors if encoded is not None else self.quantised(bits)
+        exact, file = FileQuality(self.vectors, split), FileQuality(read, split, encoded, self.items)
         if len(split.valid):
-            quality["float"] = encoded_quality(self.vectors, None, split, split.valid)
-            quality["file"] = encoded_quality(read, encoded, split, split.valid, places=self.items)
+            quality = {"float": exact.metrics(split.valid), "file": file.metrics(split.valid)}
             if self.options.mode == "items":
                 quality = {stage: {"folded": found["folded"]} for stage, found in quality.items()}
             quality["popularity"] = {"all": popularity_quality(split, split.valid)}
         opened = split.given is not None and run.config.open_test
         if opened:
-            quality["float"][NEW_USERS] = new_user_quality(self.vectors, None, split)
-            quality["file"][NEW_USERS] = new_user_quality(read, encoded, split, self.items)
+            quality["float"][NEW_USERS] = exact.new_users()
+            quality["file"][NEW_USERS] = file.new_users()
             quality["popularity"][NEW_USERS] = popularity_quality(split, split.test, at_test=True)
         return quality, opened
 
@@ -125,7 +116,7 @@ class Side:
         """Whether trained users lose next to nothing of their validation NDCG@20 by a table of 4 bits."""
         split = self.run.split
         exact, rounded = (
-            encoded_quality(vectors, None, split, split.valid)["trained"]["ndcg@20"]
+            FileQuality(vectors, split).metrics(split.valid)["trained"]["ndcg@20"]
             for vectors in (self.vectors, self.quantised(4))
         )
         return rounded >= (1 - SHARE_TO_LOSE) * exact

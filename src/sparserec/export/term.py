@@ -13,7 +13,7 @@ import numpy as np
 
 from sparserec.data import Interactions, Split
 from sparserec.device import ItemTerm
-from sparserec.encodings import Encoded, folded_users, score_spread
+from sparserec.encodings import Encoded, FileQuality
 from sparserec.evaluation import paired
 from sparserec.recommenders import Vectors
 
@@ -28,10 +28,10 @@ def choose_term(vectors: Vectors, encoded: Encoded, split: Split, truth: Interac
     users = np.flatnonzero(np.diff(truth.offsets()))[:USERS_TO_SCALE_BY]
     if logs == 0.0 or len(users) < 2:
         return None
-    unit = score_spread(vectors, encoded, users) / logs
+    unit = FileQuality(vectors, split, encoded).spread(users) / logs
 
     def quality(term: ItemTerm | None) -> np.ndarray:
-        return folded_users(vectors, replace(encoded, term=term), split, truth)["ndcg@20"]
+        return FileQuality(vectors, split, replace(encoded, term=term)).users(truth)["ndcg@20"]
 
     plain = quality(None)
     best, chosen = plain, None
