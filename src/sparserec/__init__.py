@@ -1,5 +1,5 @@
-"""Train a recommender on your log and ship it as one file of about a megabyte: sparse item vectors that a phone or a
-browser answers from, with no server.
+"""Train a recommender on your log, sparse item vectors by default, and ship it as one file of a megabyte or less that a
+phone or a browser answers from, with no server.
 
     import sparserec
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __version__ = "0.2.0"
 SENTENCE = (
-    "Train a recommender on your log and ship it as one file of about a megabyte: sparse item vectors that a phone or "
-    "a browser answers from, with no server."
+    "Train a recommender on your log, sparse item vectors by default, and ship it as one file of a megabyte or less "
+    "that a phone or a browser answers from, with no server."
 )
 """What sparserec is, in the words that the help, the README and the package page use too."""
 

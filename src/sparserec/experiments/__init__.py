@@ -8,10 +8,15 @@ from sparserec.extras import lazy_names
 
 if TYPE_CHECKING:
     from sparserec.experiments.classics import ClassicRun, applicable, measure_classic
-    from sparserec.experiments.figures import draw_sizes
     from sparserec.experiments.lock import is_locked
     from sparserec.experiments.queue import QueuedRun, QueueFile, read_queues, run_queue, work_through
-    from sparserec.experiments.results import COLUMNS, finished_names, markdown_table, validation_scores
+    from sparserec.experiments.results import (
+        COLUMNS,
+        draw_sizes,
+        finished_names,
+        markdown_table,
+        validation_scores,
+    )
     from sparserec.experiments.search import Search, unfold
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, __file__)
