@@ -406,7 +406,7 @@ def say(row: Row) -> None:
 def compare(files: list[File], known: dict[tuple[str, str], Row], test: Callable[[File], np.ndarray]) -> None:
     """Our best file up to each size against the best of every other curve: a paired test, noted in the other's row.
 
-    A note about the same two files stays; where one of two files is not given, there is none.
+    A note about the same two files stays; where one of two files is not given, so does that of an earlier file of ours.
     """
     from sparserec.evaluation import paired
 
@@ -415,6 +415,7 @@ def compare(files: list[File], known: dict[tuple[str, str], Row], test: Callable
         for name, row in known.items()
         for note in row.pop("ours_against_it", ())
     }
+    earlier = {(name, size): note for (name, size, _), note in before.items()}
     given = {file.name: file for file in files}
     for size in SIZES:
         best = best_up_to(size, list(known.values()))
@@ -427,6 +428,7 @@ def compare(files: list[File], known: dict[tuple[str, str], Row], test: Callable
             if note is None and first in given and second in given:
                 found = paired(test(given[first]), test(given[second]))
                 note = {"size": size, "ours": of_ours, "difference": found.difference, "p": found.p}
+            note = note or earlier.get((second, size))
             if note is not None:
                 row.setdefault("ours_against_it", []).append(note)
 
