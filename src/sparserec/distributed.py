@@ -33,18 +33,11 @@ class Processes:
     """One process among those of a training."""
 
     def __init__(self, rank: int = 0, count: int = 1) -> None:
-        self.rank, self.count = rank, count
+        self.rank, self.count, self.alone = rank, count, count == 1
+        self.first = rank == 0
+        """Whether this is the process that writes records and shows progress."""
         self.sent = 0
         """Bytes that this process has sent so far, without what the network adds."""
-
-    @property
-    def alone(self) -> bool:
-        return self.count == 1
-
-    @property
-    def first(self) -> bool:
-        """Whether this is the process that writes records and shows progress."""
-        return self.rank == 0
 
     def share(self, total: int, rank: int | None = None) -> range:
         """Which of `total` parts a process holds (None: this one); shares are stretches, in the order of processes."""

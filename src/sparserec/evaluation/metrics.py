@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -204,11 +205,7 @@ def evaluate_scorer(
     scorer: Scorer, train: Listed, truth: Listed, also_seen: Sequence[Listed] = (), ks: Sequence[int] = (20,)
 ) -> Evaluation:
     """The same for a recommender that has no vectors, only scores."""
-
-    def ranked(users: np.ndarray, k: int, seen: Sequence[Listing]) -> np.ndarray:
-        return top_scored(scorer, train.n_items, users, k, seen)
-
-    return _measure(ranked, train, truth, also_seen, ks)
+    return _measure(partial(top_scored, scorer, train.n_items), train, truth, also_seen, ks)
 
 
 def _measure(

@@ -7,6 +7,7 @@ all three readings are drawn exactly, as the largest of logit + Gumbel noise (eq
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
@@ -94,13 +95,13 @@ class Growth(Protocol):
         """Give back what the choice needed."""
 
 
+@dataclass
 class LargestScores:
     """The entries of some rows with the largest scores: RigL's last gradient, SparseRec's sum of gradients."""
 
-    def __init__(self, rows: np.ndarray, scores: np.ndarray) -> None:
-        """`rows` (int32, ascending) and their scores (float32, a row each), which are overwritten."""
-        self.rows, self.scores = rows, scores
-        self.shape: Shape | None = None
+    rows: np.ndarray  # int32, ascending
+    scores: np.ndarray  # float32, a row each; overwritten
+    shape: Shape | None = None
 
     @classmethod
     def accumulated(cls, table: SparseTable) -> LargestScores:
@@ -108,7 +109,7 @@ class LargestScores:
         held = table.candidates
         assert held is not None, "nothing was accumulated"
         table.set_candidates(None)
-        return cls(held.held_rows, held.accumulated)
+        return cls(held.rows[held.here], held.accumulated)
 
     def offer(self, table: SparseTable, active: np.ndarray) -> tuple[int, int]:
         """Scores become magnitudes in place, -1 where an entry is active."""

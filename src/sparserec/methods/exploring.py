@@ -89,7 +89,10 @@ class FromFirstTable(Method):
         shape, initial, init = context.shape(), context.initial(context.dim), self.settings.init
         if phase.name == DENSE:
             return DenseTable.create(shape, initial)
-        target, rng = active_target(shape, context.density), support_draws(context)
+        target, rng = (
+            active_target(shape, context.density),
+            np.random.default_rng([context.seed, streams.SUPPORT]),
+        )
         factors = None
         if init == "nmf":
             assert context.factors is not None
@@ -120,15 +123,12 @@ def even_rows(rows: Rows | None, context: Context) -> bool:
     return rows == "even" or (rows is None and not context.user_rows)
 
 
-def support_draws(context: Context) -> np.random.Generator:
-    """What a first support is drawn with."""
-    return np.random.default_rng([context.seed, streams.SUPPORT])
-
-
 def uniform_positions(context: Context) -> list[np.ndarray]:
     """The budget of positions, drawn uniformly."""
     shape = context.shape()
-    return uniform_support(shape, active_target(shape, context.density), support_draws(context))
+    return uniform_support(
+        shape, active_target(shape, context.density), np.random.default_rng([context.seed, streams.SUPPORT])
+    )
 
 
 @dataclass(frozen=True)

@@ -160,16 +160,13 @@ class SparseRec(FromFirstTable, Exploring):
             self._change(self._wide(context), table, now)
         before, wanted = table.parameters(), self.settings.wanted(table, context.density, now)
         if wanted < before:
-            cut_to(table, wanted, now.step, self._row_sizes(context, table, wanted))
+            sizes, exponent = None, self.settings.row_exponent
+            if exponent:  # a cut allocates entries by frequency, as the start did
+                counts = np.concatenate(context.frequencies())
+                sizes = allocate_entries(counts, wanted, table.shape.dim, exponent)
+            cut_to(table, wanted, now.step, sizes)
             context.record("cut", dropped=before - wanted, active=wanted)
         return False
-
-    def _row_sizes(self, context: Context, table: SparseTable, count: int) -> np.ndarray | None:
-        """Entries of each row where they are allocated by frequency, so that a cut allocates as the start did."""
-        if not self.settings.row_exponent:
-            return None
-        frequencies = np.concatenate(context.frequencies())
-        return allocate_entries(frequencies, count, table.shape.dim, self.settings.row_exponent)
 
     def _change(self, context: Context, table: SparseTable, now: StepInfo) -> None:
         """Fill up to the budget, then explore; an interval begins where the support last changed."""

@@ -59,11 +59,6 @@ class Candidates:
     accumulated: np.ndarray  # float32 (rows held here, columns held here)
     cumulative: bool  # sum over steps, or the last step's gradient only
 
-    @property
-    def held_rows(self) -> np.ndarray:
-        """Rows of `accumulated`."""
-        return self.rows[self.here]
-
 
 @dataclass
 class Watched:
@@ -97,6 +92,8 @@ class Shape:
 
     def __post_init__(self) -> None:
         self.n_rows = self.n_users + self.n_items
+        self.sizes = {"n_users": self.n_users, "n_items": self.n_items, "dim": self.dim, "width": self.width}
+        """What a file says of a shape, whoever holds its parts."""
         if self.n_rows * self.width >= LARGEST_POSITION:
             raise SettingError(
                 f"{self.n_rows:,} users and items in blocks of {self.width} columns: positions in a block are int32 "
@@ -126,11 +123,6 @@ class Shape:
         self.first_column = self.held.start * self.width
         self.local_blocks = [(start - self.first_column, width) for start, width in self.blocks]
         """The same in an array of no other columns."""
-
-    @property
-    def sizes(self) -> dict[str, int]:
-        """What a file says of a shape, whoever holds its parts."""
-        return {"n_users": self.n_users, "n_items": self.n_items, "dim": self.dim, "width": self.width}
 
     @property
     def local_parts(self) -> list[tuple[int, slice]]:

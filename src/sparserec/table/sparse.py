@@ -254,7 +254,7 @@ class SparseTable(Table):
         return Held("sparse", shape.dim, ledger | {"accumulated": summed})
 
     def ledger(self) -> Ledger:
-        rows = 0 if self.candidates is None else len(self.candidates.held_rows)
+        rows = 0 if self.candidates is None else len(self.candidates.accumulated)
         ledger = self.held(self.shape, len(self.values), rows, self.most_watched).ledger
         return ledger if self.gradient is None else ledger | {"kept gradient": self.gradient.nbytes}
 

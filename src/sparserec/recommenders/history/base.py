@@ -196,14 +196,10 @@ def short_training(base: History, split: Split, seed: int) -> float:
         epoch, index = divmod(step, sampler.steps_per_epoch)
         rate = RATE * (LAST_RATE / RATE) ** (step / (STEPS - 1))
         stepper.run(sampler.batch(epoch, index), step + 1, rate)
-    items, history = scaled_rows(table, graph), user_history(graph)
-
-    def user_vectors(ids: np.ndarray) -> torch.Tensor:
-        return torch.from_numpy(history[ids] @ items)
-
-    k = min(20, split.n_items)
-    truth = some_users(split.valid, RANKED_USERS)
-    return evaluate(user_vectors, torch.from_numpy(items), split.train, truth, ks=(k,)).metrics[f"ndcg@{k}"]
+    items, history, k = scaled_rows(table, graph), user_history(graph), min(20, split.n_items)
+    parts = torch.from_numpy(items), split.train, some_users(split.valid, RANKED_USERS)
+    found = evaluate(lambda users: torch.from_numpy(history[users] @ items), *parts, ks=(k,))
+    return found.metrics[f"ndcg@{k}"]
 
 
 class History(ItemBase):

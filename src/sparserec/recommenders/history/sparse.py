@@ -85,7 +85,7 @@ class SparseHistory:
         if len(chosen):
             held = table.candidates
             assert held is not None
-            rows = held.held_rows[chosen]
+            rows = held.rows[held.here][chosen]
             dense = _multiply_by_chunk(shape, rows, kept, vectors)
             _finish_rows(rows, through, entries, dense)
             held.accumulated[chosen] += dense
