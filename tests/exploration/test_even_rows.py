@@ -1,4 +1,4 @@
-"""Entries dealt to rows, exchanged within rows, and the axes they are best on."""
+"""Entries allocated to rows, exchanged within rows, and the axes they are best on."""
 
 from __future__ import annotations
 

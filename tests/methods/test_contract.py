@@ -132,7 +132,9 @@ def test_first_supports_hold_the_budget(
     elif base == "history":
         counts = finished.prepared.split.train.item_counts()
         sizes = allocate_entries(counts, finished.record["parameters"], shape.dim, inner["row_exponent"])
-        assert finished.table.row_sizes().tolist() == sizes.tolist(), "dealt by frequency, also after cuts"
+        assert finished.table.row_sizes().tolist() == sizes.tolist(), (
+            "allocated by frequency, also after cuts"
+        )
 
 
 def test_taper_is_sparserec_that_begins_with_more(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""bet and ciess: budgets dealt out to rows, what their networks learn, and searches that can be stopped."""
+"""bet and ciess: budgets allocated to rows, what their networks learn, and searches that can be stopped."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_the_start_is_in_the_record(tmp_path: Path) -> None:
     assert [phase["name"] for phase in finished.record["epochs"]] == ["rotate", "train"]
     counts, sizes = finished.prepared.split.train.item_counts(), finished.table.row_sizes()
     assert sizes.tolist() == allocate_entries(counts, 6 * len(sizes), 24, 0.3).tolist(), (
-        "cut to the budget, as dealt"
+        "cut to the budget, as allocated"
     )
 
 

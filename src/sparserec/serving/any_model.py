@@ -95,12 +95,8 @@ class AnyModel(ABC):
         ['history', 'rank', 'item', 'title', 'score']
         """
         k = wanted_length(k, N, self.n_items)
-        check_who(user, history, self.about_one_user)
+        check_who(user, history, weights, self.about_one_user)
         wanted = Wanted.of(allow, deny, exclude_seen, tags)
-        if user is not None and weights is not None:
-            raise QuestionError(
-                "weights go with a history; what a user of the log has counts as it was trained"
-            )
         if asks_for_many(user):
             users = id_list(user, "user")
             return self._many(*self._recommend_many(users, k, wanted), "user", users)
@@ -110,9 +106,7 @@ class AnyModel(ABC):
             each = zip(several, weights_of_each(weights, len(several)))
             found = [self._recommend(None, Past.of(*one), k, wanted) for one in each]
             return self._many(*self._padded(found, k), "history", list(range(len(found))))
-        one = None if user is None else identifier(user, "user")
-        past = None if history is None else Past.of(history, weights)
-        return self._recommend(one, past, k, wanted)
+        return self._recommend(*_about(user, history, weights), k, wanted)
 
     def explain(
         self, user: Any = None, history: Any = None, *, item: Identifier, weights: Any = None
@@ -127,14 +121,8 @@ class AnyModel(ABC):
         >>> sorted(part.id for part in why.contributions)
         ['i02', 'i06']
         """
-        check_who(user, history, self.about_one_user)
-        if user is not None and weights is not None:
-            raise QuestionError(
-                "weights go with a history; what a user of the log has counts as it was trained"
-            )
-        one = None if user is None else identifier(user, "user")
-        past = None if history is None else Past.of(history, weights)
-        return self._explain(one, past, identifier(item, "item"))
+        check_who(user, history, weights, self.about_one_user)
+        return self._explain(*_about(user, history, weights), identifier(item, "item"))
 
     def similar(self, item: Identifier, k: int = 20) -> Recommendations:
         """The items whose vectors point in the direction nearest to that of `item` (cosine).
@@ -155,9 +143,8 @@ class AnyModel(ABC):
         >>> bool((model.item_vectors @ model.user_vector("u05")).argmax() >= 0)
         True
         """
-        check_who(user, history, self.about_one_user)
-        one = None if user is None else identifier(user, "user")
-        return self._user_vector(one, None if history is None else Past.of(history, weights))
+        check_who(user, history, weights, self.about_one_user)
+        return self._user_vector(*_about(user, history, weights))
 
     @abstractmethod
     def find(self, name: Identifier) -> list[NamedItem]:
@@ -208,3 +195,9 @@ class AnyModel(ABC):
         self, ids: np.ndarray, scores: np.ndarray, kind: str, who: list[Identifier]
     ) -> ManyRecommendations:
         return ManyRecommendations(ids, scores, kind, who, self._title_of)
+
+
+def _about(user: Any, history: Any, weights: Any) -> tuple[Identifier | None, Past | None]:
+    """The user, or the history, as plain values."""
+    past = None if history is None else Past.of(history, weights)
+    return None if user is None else identifier(user, "user"), past

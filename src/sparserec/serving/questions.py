@@ -42,8 +42,10 @@ def wanted_length(k: int, N: int | None, n_items: int) -> int:
     return int(length)
 
 
-def check_who(user: object, history: object, alone: bool = False) -> None:
+def check_who(user: object, history: object, weights: object, alone: bool) -> None:
     """One of the two says who is asking; a file about one user (`alone`) knows it without being told."""
+    if user is not None and weights is not None:
+        raise QuestionError("weights go with a history; what a user of the log has counts as it was trained")
     if (user is None) == (history is None) and not (alone and user is None):
         raise QuestionError("give either a user or a history of items, and not both")
 
