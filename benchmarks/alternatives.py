@@ -171,7 +171,7 @@ def installed_bytes(packages: tuple[str, ...]) -> int:
 def run_rows(folder: Path, count: int, other: Path | None) -> Iterator[Row]:
     """All files of one run, each with bytes and test quality on the same users."""
     from sparserec.encodings import FileQuality, popularity_quality
-    from sparserec.runs.measure import open_run
+    from sparserec.runs.trained import open_run
 
     run = open_run(folder)
     vectors, truth = run.recommender.vectors(run.graph, run.table), some_users(run.split.test, count)

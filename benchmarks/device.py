@@ -31,7 +31,7 @@ from sparserec.evaluation import top_items
 from sparserec.experiments.lock import benchmark_lock
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import Vectors
-from sparserec.runs.measure import Trained, open_run
+from sparserec.runs.trained import Trained, open_run
 
 JS = Path(__file__).resolve().parents[1] / "js"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")

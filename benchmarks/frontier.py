@@ -158,7 +158,7 @@ def bare_bytes(parts: Any) -> int:
 
 def files_of_run(folder: Path, other: Path | None) -> Iterator[File]:
     """All files of one trained run."""
-    from sparserec.runs.measure import open_run
+    from sparserec.runs.trained import open_run
 
     run = open_run(folder)
     vectors = run.recommender.vectors(run.graph, run.table)

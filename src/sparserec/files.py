@@ -94,6 +94,7 @@ def file_lock(path: Path) -> Iterator[int | None]:
 
     Where the system has no such locks everybody gets it.
     """
+    # not `filelock`: it names nobody in the file, and where flock is missing falls back to files that can go stale
     try:
         import fcntl
     except ImportError:  # Windows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from small_city import train
 
-from sparserec.runs.measure import Trained
+from sparserec.runs.trained import Trained
 
 
 @pytest.fixture(scope="session")

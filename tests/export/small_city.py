@@ -8,8 +8,8 @@ import numpy as np
 
 from sparserec.data import read_source
 from sparserec.export import ExportOptions
-from sparserec.runs.measure import Trained, open_run
 from sparserec.runs.train import train_run
+from sparserec.runs.trained import Trained, open_run
 from sparserec.training.config import Recipe, RunConfig
 
 N_USERS, N_ITEMS = 60, 45

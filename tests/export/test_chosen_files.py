@@ -10,7 +10,7 @@ from sparserec.encodings import encode
 from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, draw_curve, export_run
 from sparserec.export.choose import Measure, choose_good, possible_encodings, smallest_good, surely_near
-from sparserec.runs.measure import Trained
+from sparserec.runs.trained import Trained
 
 
 def test_the_smallest_file_that_loses_next_to_nothing(plain: Trained, tmp_path: Path, drawing: None) -> None:

@@ -17,7 +17,7 @@ from sparserec.encodings.neighbours import Neighbours
 from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import FoldIn, user_history
-from sparserec.runs.measure import Trained
+from sparserec.runs.trained import Trained
 
 
 @pytest.mark.parametrize("fold", ["own", "shared"])

@@ -15,8 +15,8 @@ from sparserec.data import read_source
 from sparserec.encodings import Encoding
 from sparserec.errors import RunError, SettingError
 from sparserec.export import ExportOptions, export_run
-from sparserec.runs.measure import Trained, open_run
 from sparserec.runs.train import train_run
+from sparserec.runs.trained import Trained, open_run
 from sparserec.training.config import Recipe, RunConfig
 
 

@@ -15,7 +15,7 @@ from sparserec.errors import SettingError
 from sparserec.evaluation import top_items
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import RECOMMENDERS
-from sparserec.runs.measure import Trained
+from sparserec.runs.trained import Trained
 
 
 def assert_full_equals_evaluator(run: Trained, path: Path, bits: int) -> None:

@@ -14,7 +14,7 @@ from sparserec import device
 from sparserec.encodings import Encoding
 from sparserec.export import ExportOptions, export_run
 from sparserec.export.learn import learn_encoding, lesson_of
-from sparserec.runs.measure import Trained
+from sparserec.runs.trained import Trained
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from method_toy import CHANCE, LISTED, train_toy
+from method_toy import CHANCE, LISTED, block_source, train_toy
 
 from sparserec.encodings import evaluate_test
 from sparserec.errors import SettingError
@@ -19,7 +19,7 @@ from sparserec.exploration import allocate_entries
 from sparserec.methods import METHODS, make_method
 from sparserec.planning import Sizes, estimate_run
 from sparserec.recommenders import RECOMMENDERS
-from sparserec.runs.measure import measure_test, metrics_of, open_run
+from sparserec.runs.trained import measure_test, metrics_of, open_run
 from sparserec.table import Table
 
 WELL_ABOVE_CHANCE = {"lightgcn": 0.3, "mgdcf": 0.3, "xsimgcl": 0.3}
@@ -59,7 +59,7 @@ def test_learns_and_holds_its_budget(method: str, base: str, tmp_path: Path) -> 
 
     # what the method declares of its phases, and its base of its steps, against the largest phase of the training
     ledger = record["memory"]["ledger"]
-    sizes = Sizes.of_split(finished.prepared.split)
+    sizes = Sizes.of_source(block_source(), "resplit")
     plan = estimate_run(finished.prepared.config, sizes, timed=False).memory["train"]
     assert sum(plan.get(role, 0) for role in ledger) == pytest.approx(sum(ledger.values()), rel=0.15), (
         plan,

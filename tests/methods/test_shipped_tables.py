@@ -12,7 +12,7 @@ from sparserec import device
 from sparserec.device import read_back
 from sparserec.errors import SettingError
 from sparserec.export import ExportOptions, export_run
-from sparserec.runs.measure import open_run
+from sparserec.runs.trained import open_run
 from sparserec.table import ComposedTable, ComputedTable, DenseTable, InitialValues, PrefixTable, Shape
 from sparserec.table.composed import code_shape
 from sparserec.table.computed import Hashes

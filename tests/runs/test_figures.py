@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sparserec.runs.figures import rows_figure, support_figure, training_figure
+from sparserec.runs.draw import rows_figure, support_figure, training_figure
 from sparserec.table import Shape
 
 pytest.importorskip("matplotlib")

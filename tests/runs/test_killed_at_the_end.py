@@ -15,8 +15,8 @@ from sparserec.errors import RunError
 from sparserec.files import replacing, sweep
 from sparserec.runs.child import main as child_main
 from sparserec.runs.folder import RunFolder
-from sparserec.runs.measure import count_opening, open_later, open_run
 from sparserec.runs.train import train_run
+from sparserec.runs.trained import count_opening, open_later, open_run
 from sparserec.training.config import Recipe, RunConfig
 
 PAIRS = [(u, i) for u in range(40) for i in range(30) if (u + i) % 3 == 0]

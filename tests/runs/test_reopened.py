@@ -14,9 +14,9 @@ from sparserec.encodings import Encoding, FileQuality
 from sparserec.export import ExportOptions, export_run
 from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs.folder import RunFolder
-from sparserec.runs.measure import measure_again, open_run
-from sparserec.runs.start_from import open_warm_start
 from sparserec.runs.train import Finished, train_run
+from sparserec.runs.trained import measure_again, open_run
+from sparserec.runs.warm_start import open_warm_start
 from sparserec.training.config import RunConfig
 
 

@@ -14,8 +14,8 @@ from sparserec.data import read_source
 from sparserec.errors import DataError, RunError
 from sparserec.files import file_lock
 from sparserec.runs.folder import RunFolder
-from sparserec.runs.measure import measure_again, open_run
 from sparserec.runs.train import train_run
+from sparserec.runs.trained import measure_again, open_run
 from sparserec.serving.comparison import compare_runs
 from sparserec.training.config import Recipe, RunConfig
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from sparserec.data import Source, read_source
-from sparserec.runs.start_from import open_warm_start
 from sparserec.runs.train import train_run
+from sparserec.runs.warm_start import open_warm_start
 from sparserec.table import SparseTable
 from sparserec.training import checkpoint, loop
 from sparserec.training.config import Recipe, RunConfig

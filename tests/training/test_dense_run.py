@@ -11,8 +11,8 @@ from small_run import blocks, small_config
 
 from sparserec.errors import RunError, SettingError
 from sparserec.methods import METHODS, make_method
-from sparserec.runs.start_from import open_dense_run
 from sparserec.runs.train import train_run
+from sparserec.runs.warm_start import open_dense_run
 
 SHORT = {
     "bet": {"probes": 2, "actions": 3, "retrained": 1},

@@ -14,9 +14,9 @@ from sparserec import device
 from sparserec.errors import RunError, SettingError
 from sparserec.export import ExportOptions, export_run
 from sparserec.runs.folder import RunFolder
-from sparserec.runs.measure import Trained, open_final, open_run
-from sparserec.runs.start_from import open_dense_run, open_warm_start
 from sparserec.runs.train import train_run
+from sparserec.runs.trained import Trained, open_final, open_run
+from sparserec.runs.warm_start import open_dense_run, open_warm_start
 from sparserec.table import Table
 from sparserec.training import loop
 from sparserec.training.config import Recipe

@@ -17,9 +17,9 @@ from sparserec.errors import SettingError
 from sparserec.export import NEW_USERS, ExportOptions, export_run
 from sparserec.recommenders import FoldIn
 from sparserec.runs.folder import load_split, save_split
-from sparserec.runs.measure import Trained, measure_again, open_run
-from sparserec.runs.start_from import WarmStart
 from sparserec.runs.train import train_run
+from sparserec.runs.trained import Trained, measure_again, open_run
+from sparserec.runs.warm_start import WarmStart
 from sparserec.serving.model import Model
 
 

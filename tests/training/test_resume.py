@@ -28,7 +28,7 @@ def kill(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kill]:
     All come from one that has imported everything and done nothing: importing takes longer than these runs.
     """
     processes = multiprocessing.get_context("forkserver")
-    processes.set_forkserver_preload(["sparserec.runs.train", "sparserec.runs.start_from"])
+    processes.set_forkserver_preload(["sparserec.runs.train", "sparserec.runs.warm_start"])
 
     def killed(*where: object) -> None:
         child = processes.Process(target=train_and_die, args=where)

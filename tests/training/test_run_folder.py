@@ -10,8 +10,8 @@ import pytest
 from small_run import blocks, small_config
 
 from sparserec.errors import DataError, RunError, SettingError, TrainingError
-from sparserec.runs.measure import open_run
 from sparserec.runs.train import train_run
+from sparserec.runs.trained import open_run
 from sparserec.training import checkpoint
 from sparserec.training.checkpoint import load_table, read_arrays, write_arrays
 from sparserec.training.config import RECIPES, EarlyStop, Recipe, build_config, expand_recipe

@@ -19,8 +19,8 @@ from sparserec.errors import SettingError
 from sparserec.exploration import active_target, positions_per_block
 from sparserec.methods import Context
 from sparserec.runs.continued_table import continue_table, row_quotas
-from sparserec.runs.start_from import matched_rows, open_warm_start
 from sparserec.runs.train import train_run
+from sparserec.runs.warm_start import matched_rows, open_warm_start
 from sparserec.table import DenseTable, InitialValues, Shape, SparseTable, Update
 from sparserec.training.config import RunConfig
 

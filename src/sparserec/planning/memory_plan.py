@@ -9,9 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple, cast
 
-import numpy as np
-
-from sparserec.data import Interactions, Source, Split, find_named, new_users, train_share
+from sparserec.data import Interactions, Source, find_named, new_users, train_share
 from sparserec.evaluation import tile_shape
 from sparserec.exploration import SAMPLED_USERS
 from sparserec.graph import automatic_width
@@ -70,23 +68,6 @@ class Sizes:
         return replace(self, train=self.interactions, held_out=0, new_users=0)
 
     @classmethod
-    def of_split(cls, split: Split) -> Sizes:
-        """Exact sizes of a split."""
-        held_out = len(split.test) + sum(len(part) for part in split.known_at_test)
-        ranked = max(len(np.unique(part.users)) for part in (split.valid, split.test))
-        new = 0 if split.given is None else len(np.union1d(split.given.users, split.test.users))
-        return cls(
-            split.n_users,
-            split.n_items,
-            len(split.train),
-            held_out,
-            split.train.timestamps is not None,
-            _id_bytes(split.train),
-            ranked,
-            new,
-        )
-
-    @classmethod
     def of_counts(
         cls,
         users: int,
@@ -116,19 +97,15 @@ class Sizes:
     def of_source(cls, source: Source, protocol: str, measured: int | None = None) -> Sizes:
         """Sizes of data that was read and is not split yet."""
         train, parts = source.train, {name: len(part) for name, part in source.parts.items()}
-        timed = train.timestamps is not None
-        sizes = train.n_users, train.n_items, parts
-        return cls.of_counts(*sizes, protocol, timed, _id_bytes(train), measured)
+        timed, sizes = train.timestamps is not None, (train.n_users, train.n_items, parts)
+        ids = train.user_ids.external().nbytes + train.item_ids.external().nbytes
+        return cls.of_counts(*sizes, protocol, timed, ids, measured)
 
     @classmethod
     def of_named(cls, name: str, protocol: str) -> Sizes | None:
         """Sizes of a data set of the catalogue without reading it; None where it is no such name."""
         entry = find_named(name)
         return None if entry is None else cls.of_counts(entry.users, entry.items, entry.parts, protocol)
-
-
-def _id_bytes(part: Interactions) -> int:
-    return int(part.user_ids.external().nbytes + part.item_ids.external().nbytes)
 
 
 NMF_DENSITY = 0.13

@@ -130,9 +130,9 @@ def limit_nmf(config: RunConfig, sizes: Sizes, machine: Machine) -> Change:
     """
     limit = 0.0 if machine.goes_on else machine.most_nmf_work
     wanted = make_method(config.method, config.method_settings).wants_factors
-    work = sizes.factorised_nodes * config.dim**2 / 1e9
-    if not wanted or "nmf_iterations" in config.method_settings or not limit or wanted * work <= limit:
+    if not wanted or "nmf_iterations" in config.method_settings or not limit:
         return config, None
+    work = sizes.factorised_nodes * config.dim**2 / 1e9
     iterations = max(FEWEST_ITERATIONS, int(limit / work))
     if iterations >= wanted:
         return config, None

@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 import time
+from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -159,11 +160,11 @@ def now() -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
+@dataclass
 class Recorder:
     """Appends events to a JSONL file; a resumed run first drops the lines after its checkpoint."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    path: Path
 
     def keep(self, lines: int) -> None:
         """Forget all but the first `lines` events, which must be there."""

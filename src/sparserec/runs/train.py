@@ -15,11 +15,11 @@ from sparserec.evaluation import Evaluation
 from sparserec.planning import PlanOptions, plan_run
 from sparserec.process import PhasePeaks, return_large_blocks, threads_for
 from sparserec.progress import say
-from sparserec.runs.figures import write_figures
+from sparserec.runs.draw import write_figures
 from sparserec.runs.folder import RunFolder, load_split, save_split
-from sparserec.runs.measure import Trained, measure_test, note_test, open_run
 from sparserec.runs.observers import Watched
 from sparserec.runs.record import VERSION, FinalRecord, Record, Recorder, environment, now
+from sparserec.runs.trained import Trained, measure_test, note_test, open_run
 from sparserec.table import Table, total
 from sparserec.training import (
     CHECKPOINT,

@@ -147,9 +147,3 @@ def take_state(path: Path, arrays: Arrays, shape: Shape) -> Arrays:
 def part_path(path: Path, part: int) -> Path:
     """The file of one part of a table whose file is `path`."""
     return path.with_name(f"{path.stem}.part-{part}{path.suffix}")
-
-
-def remove_table(path: Path) -> None:
-    """Delete a table and the files of its parts, whichever are there."""
-    for file in (path, *path.parent.glob(f"{path.stem}.part-*{path.suffix}")):
-        file.unlink(missing_ok=True)

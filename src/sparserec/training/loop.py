@@ -32,7 +32,6 @@ from sparserec.training.checkpoint import (
     load_table,
     put_state,
     read_arrays,
-    remove_table,
     save_table,
     take_state,
     with_prefix,
@@ -124,8 +123,11 @@ class Loop:
         stepper = self.stepper = self.prepared.stepper(table)
         if self.state.step == 0 and (phase.scored_first or (number == 0 and self.start.continues)):
             self._emit({"event": "start", "phase": phase.name} | self._validate(table, 0, False))
-        with progress(phase.name, self._last_step(phase), self.quiet, done=self.state.step) as bar:
-            self._train(phase, table, stepper, bar, signals)
+        last_step = phase.last_step(self.sampler.steps_per_epoch)
+        if number < len(self.stops):  # where the training that this one repeats ended it
+            last_step = min(last_step, max(1, round(self.stops[number] * last_step)))
+        with progress(phase.name, last_step, self.quiet, done=self.state.step) as bar:
+            self._train(phase, last_step, table, stepper, bar, signals)
         if phase.validated and self.state.early.best_score is not None:
             table = load_table(self._best_path(), self.processes)
         began = time.perf_counter()
@@ -145,7 +147,8 @@ class Loop:
         self._save(None)
         for earlier, one in enumerate(self.state.done[:-1]):  # only now may what the old checkpoint needed go
             if not one.kept and self.processes.first:
-                remove_table(self._file("phase", earlier))
+                for file in self.folder.glob(f"phase-{earlier}.*"):
+                    file.unlink()
 
     def _start(self, phase: Phase, stored: Arrays) -> Table:
         """The phase's table, as new or as the checkpoint has it."""
@@ -176,9 +179,10 @@ class Loop:
         epoch = -(-self.state.step // self.sampler.steps_per_epoch)
         self._emit({"event": event, "step": self.state.step, "epoch": epoch, **values})
 
-    def _train(self, phase: Phase, table: Table, stepper: Steps, bar: Progress, signals: StopSignals) -> None:
-        state, per_epoch = self.state, self.sampler.steps_per_epoch
-        note, last_step = "", self._last_step(phase)
+    def _train(
+        self, phase: Phase, last_step: int, table: Table, stepper: Steps, bar: Progress, signals: StopSignals
+    ) -> None:
+        state, per_epoch, note = self.state, self.sampler.steps_per_epoch, ""
         while state.step < last_step and state.early.waited < self.recipe.patience:
             began = time.perf_counter()
             epoch, index = divmod(state.step, per_epoch)
@@ -252,11 +256,6 @@ class Loop:
         self.state.ledger = max(self.state.ledger, self.stepper.ledger(), key=total)
         if count:
             self.state.counted = max(self.state.counted, self.stepper.table.counted_numbers())
-
-    def _last_step(self, phase: Phase) -> int:
-        """Steps of a phase, fewer where the training that this one repeats ended it sooner."""
-        whole, number = phase.last_step(self.sampler.steps_per_epoch), len(self.state.done)
-        return whole if number >= len(self.stops) else min(whole, max(1, round(self.stops[number] * whole)))
 
     def _emit(self, event: dict[str, Any]) -> None:
         self.emit(event)

@@ -20,7 +20,7 @@ from sparserec.recommenders import Batches, Recommender, Steps, Tried, make_reco
 from sparserec.table import Table
 from sparserec.training.config import RunConfig
 
-# Where a training begins: from nothing, unless a finished run gives it a beginning (runs/start_from.py).
+# Where a training begins: from nothing, unless a finished run gives it a beginning (runs/warm_start.py).
 
 Order = tuple[np.ndarray, np.ndarray]
 

@@ -70,15 +70,8 @@ def training_figure(events: Events) -> Figure | None:
         scores = [metrics[name] for _, metrics in measured]
         right.plot([at for at, _ in measured], scores, color=colour, marker="o", markersize=4, label=name)
         best = int(np.argmax(scores))
-        right.annotate(
-            f"{scores[best]:.4f}",
-            (measured[best][0], scores[best]),
-            xytext=(0, 6),
-            ha="center",
-            textcoords="offset points",
-            color=colour,
-            fontsize=8,
-        )
+        place = {"xytext": (0, 6), "ha": "center", "textcoords": "offset points", "fontsize": 8}
+        right.annotate(f"{scores[best]:.4f}", (measured[best][0], scores[best]), color=colour, **place)
     finish_axis(right, "validation" if measured else "validation (this split has none)", "epoch", "score")
     for axis in (left, right):
         _count_epochs(axis, epochs[-1][0])
@@ -100,26 +93,21 @@ def support_figure(events: Events) -> Figure | None:
             continue
         shares = [100 * mask[f"density_{side}"] for _, mask in epochs]
         left.plot([at for at, _ in epochs], shares, color=colour, marker="o", markersize=4, label=side)
-    left.plot(
-        [at for at, _ in epochs],
-        [100 * mask["density"] for _, mask in epochs],
-        color=GREY,
-        linestyle="--",
-        label="both",
-    )
+    shares = [100 * mask["density"] for _, mask in epochs]
+    left.plot([at for at, _ in epochs], shares, color=GREY, linestyle="--", label="both")
     finish_axis(left, "density", "epoch", "entries in use (%)")
     left.set_ylim(0, 1.1 * left.get_ylim()[1])
     left.legend(frameon=False, loc="lower left")
     for kind, colour, name in (("explore", BLUE, "exchanged"), ("fill", ORANGE, "filled")):
-        chosen = [(at, 100 * _churn(event)) for at, event in changes if event["event"] == kind]
+        chosen = [(at, event) for at, event in changes if event["event"] == kind]
         if chosen:
-            right.bar(
-                [at for at, _ in chosen],
-                [share for _, share in chosen],
-                color=colour,
-                label=name,
-                width=max(0.8, 0.012 * changes[-1][0]),
-            )
+            # entries that became active and were not so before, of those active afterwards
+            exchanged = [
+                100 * (event["grown"] - event["regrown_at_once"]) / max(event["active"], 1)
+                for _, event in chosen
+            ]
+            width = max(0.8, 0.012 * changes[-1][0])
+            right.bar([at for at, _ in chosen], exchanged, color=colour, label=name, width=width)
     finish_axis(right, "churn", "epoch", "entries exchanged (%)")
     for axis in (left, right):
         _count_epochs(axis, max(epochs[-1][0], *(at for at, _ in changes), 1))
@@ -139,17 +127,12 @@ def rows_figure(sizes: np.ndarray, shape: Shape, user_counts: np.ndarray, item_c
             continue
         seen = counts > 0
         dot, alpha = (3, 0.25) if len(part) > 2000 else (7, 0.5)
-        axis.plot(
-            counts[seen],
-            part[seen],
-            linestyle="",
-            marker=".",
-            markersize=dot,
-            alpha=alpha,
-            color=colour,
-            markeredgewidth=0,
-        )
-        at, mean = _mean_by_frequency(counts[seen], part[seen])
+        dots = {"linestyle": "", "marker": ".", "markersize": dot, "alpha": alpha, "markeredgewidth": 0}
+        axis.plot(counts[seen], part[seen], color=colour, **dots)
+        bins = np.digitize(counts[seen], np.geomspace(1, counts[seen].max() + 1, 13))
+        equally = [bins == one for one in np.unique(bins)]
+        at = [np.exp(np.log(counts[seen][some]).mean()) for some in equally]
+        mean = [part[seen][some].mean() for some in equally]
         axis.plot(at, mean, color="black", linewidth=1.5, label="mean")
         if counts[seen].max() > 20 * counts[seen].min():
             axis.set_xscale("log")
@@ -157,14 +140,9 @@ def rows_figure(sizes: np.ndarray, shape: Shape, user_counts: np.ndarray, item_c
         finish_axis(axis, name, "train interactions of the row", f"entries in use (of {shape.dim})")
         pearson = correlation(part.astype(np.float64), counts.astype(np.float64))
         spearman = correlation(ranks(part), ranks(counts))
-        axis.text(
-            0.02,
-            0.97,
-            f"Pearson {pearson:.2f}\nSpearman {spearman:.2f}",
-            transform=axis.transAxes,
-            va="top",
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.8},
-        )
+        box = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8}
+        text = f"Pearson {pearson:.2f}\nSpearman {spearman:.2f}"
+        axis.text(0.02, 0.97, text, transform=axis.transAxes, va="top", bbox=box)
         axis.legend(frameon=False, loc="lower right")
     return figure
 
@@ -178,22 +156,6 @@ def _in_sequence(events: Events) -> list[tuple[int, dict[str, Any]]]:
         if event["event"] == "phase":
             before += event["epochs"]
     return placed
-
-
-def _churn(event: dict[str, Any]) -> float:
-    """Entries that became active and were not so before, as a share of those active afterwards."""
-    return (event["grown"] - event["regrown_at_once"]) / max(event["active"], 1)
-
-
-def _mean_by_frequency(counts: np.ndarray, sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Geometric bins of frequency that hold anything, and the mean size in each."""
-    edges = np.geomspace(1, counts.max() + 1, 13)
-    bins = np.digitize(counts, edges)
-    held = np.unique(bins)
-    return (
-        np.array([np.exp(np.log(counts[bins == one]).mean()) for one in held]),
-        np.array([sizes[bins == one].mean() for one in held]),
-    )
 
 
 def _panels(title: str) -> tuple[Figure, Any]:

@@ -24,7 +24,7 @@ from sparserec.errors import RunError, SettingError
 from sparserec.exploration import Factors, NmfInfo
 from sparserec.methods import Context, Method, Phase, PhaseResult, make_method
 from sparserec.runs.continued_table import continue_table
-from sparserec.runs.measure import Trained, open_final, open_run
+from sparserec.runs.trained import Trained, open_final, open_run
 from sparserec.table import Table
 from sparserec.training import FirstTraining, Order, RunConfig, Start, differences
 
