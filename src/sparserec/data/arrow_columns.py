@@ -28,21 +28,23 @@ def table_columns(
     users, items = (_ids(table.column(roles[role]), roles[role], where, untyped) for role in ("user", "item"))
     needed = [role for role in ("time", "rating", "weight") if role in roles and (rated or role != "rating")]
     numbers = {role: _numbers(table.column(roles[role]), roles[role], locate) for role in needed}
-    weights = check_weights(numbers.get("weight"), roles.get("weight", ""), locate)
-    whole = Columns(users, items, numbers.get("rating"), numbers.get("time"), where, weights=weights)
+    if "weight" in numbers:
+        check_weights(numbers["weight"], roles["weight"], locate)
+    whole = Columns(
+        users, items, numbers.get("rating"), numbers.get("time"), where, weights=numbers.get("weight")
+    )
     present = pc.and_(_present(users), _present(items)).to_numpy(zero_copy_only=False)
     return whole.select(present, "missing user or item id")
 
 
-def check_weights(weights: np.ndarray | None, name: str, locate: Locate) -> np.ndarray | None:
+def check_weights(weights: np.ndarray, name: str, locate: Locate) -> None:
     """Refuse weights below 0: a dislike is no interaction."""
-    if weights is not None and (weights < 0).any():
+    if (weights < 0).any():
         row = int(np.argmax(weights < 0))
         raise BadValueError(
             f"{locate(row)}: column {name!r} has the weight {weights[row]:g}; weights are above 0, and rows that count "
             "against an item are left out"
         )
-    return weights
 
 
 def _present(column: Any) -> Any:
@@ -60,20 +62,14 @@ def _ids(column: Any, name: str, where: str, untyped: bool) -> Any:
     kind = column.type
     if pa.types.is_string(kind) or pa.types.is_large_string(kind):
         return _as_numbers_if_spelled_so(column) if untyped else column
-    if pa.types.is_integer(kind):
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         try:
             return column.cast(pa.int64())
         except pa.ArrowInvalid:
-            raise IdRangeError(
-                f"{where}: column {name!r} has ids beyond 64 bits; store them as text"
-            ) from None
-    if pa.types.is_floating(kind):
-        try:
-            return column.cast(pa.int64())
-        except pa.ArrowInvalid:
-            raise BadValueError(
-                f"{where}: column {name!r} has ids with fractions; is it really an id column?"
-            ) from None
+            where = f"{where}: column {name!r} has ids"
+            if pa.types.is_integer(kind):
+                raise IdRangeError(f"{where} beyond 64 bits; store them as text") from None
+            raise BadValueError(f"{where} with fractions; is it really an id column?") from None
     if str(kind) == "string_view":
         return column.cast(pa.large_string())
     raise BadValueError(
@@ -158,7 +154,5 @@ def _fits(value: Any, kind: Any) -> bool:
 
 
 def _bad(where: str, name: str, value: Any) -> BadValueError:
-    role = f"column {name!r}"
-    return BadValueError(
-        f"{where}: {role} has {value!r}, which is no number or time; fix it or ignore the column"
-    )
+    problem = f"column {name!r} has {value!r}, which is no number or time"
+    return BadValueError(f"{where}: {problem}; fix it or ignore the column")

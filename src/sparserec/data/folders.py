@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from sparserec.data.errors import MissingColumnError, UnknownFormatError, UnreadableFileError
@@ -88,26 +87,12 @@ _ITEM_FILES = {"ratings.dat": "movies.dat", "u.data": "u.item", "ratings.csv": "
 _NAMES_SHOWN = 8
 
 
-@dataclass(frozen=True)
-class FoundFiles:
-    """The files to read."""
-
-    parts: dict[str, list[Path]]
-    """Files of train and, where there are any, valid and test; one part may have many."""
-    ignored: tuple[str, ...] = ()
-    """Tables of the folder that are not read."""
-
-    @property
-    def note(self) -> str:
-        """What was left out, in words."""
-        more = f" and {len(self.ignored) - _NAMES_SHOWN} more" if len(self.ignored) > _NAMES_SHOWN else ""
-        return f"not read: {', '.join(self.ignored[:_NAMES_SHOWN])}{more}" if self.ignored else ""
-
-
-def find_files(path: Path, wanted: Wanted) -> FoundFiles:
-    """The files of each part of a file or folder; `wanted` names the columns the caller asked for."""
+def find_files(path: Path, wanted: Wanted) -> tuple[dict[str, list[Path]], list[str]]:
+    """The files of each part of a file or folder, and a note about what else lies there; `wanted` are columns that
+    the caller named.
+    """
     if path.is_file():
-        return FoundFiles({"train": [path]})
+        return {"train": [path]}, []
     if not path.exists():
         raise UnreadableFileError(f"{path}: no such file or folder; check the path")
     suffixes = all_suffixes()
@@ -115,8 +100,9 @@ def find_files(path: Path, wanted: Wanted) -> FoundFiles:
     parts = _parts_of(path, [file for file in tables if _suffix(file) in suffixes], wanted)
     data = [file for files in parts.values() for file in files]
     read = {*data, *map(item_file, data)}
-    left = (file for file in tables if file not in read)
-    return FoundFiles(parts, tuple(str(file.relative_to(path)) for file in left))
+    left = [str(file.relative_to(path)) for file in tables if file not in read]
+    more = f" and {len(left) - _NAMES_SHOWN} more" if len(left) > _NAMES_SHOWN else ""
+    return parts, [f"not read: {', '.join(left[:_NAMES_SHOWN])}{more}"] if left else []
 
 
 def item_file(file: Path) -> Path | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -135,7 +135,18 @@ def read_text_table(path: Path, form: Form, wanted: dict[str, str | None]) -> tu
         free = {role: name for role, name in by_place.items() if name not in named.values()}
         guessed: dict[str, str | None] = {"rating": "", "time": "", **free, **named}
         roles = choose_columns(names, guessed, str(path))
-    return _parse(data, path, form, names, list(dict.fromkeys(roles.values()))), roles
+    import pyarrow as pa
+    from pyarrow import csv
+
+    needed = list(dict.fromkeys(roles.values()))
+    quoted: Any = '"' if form.delimiter in ",;" else False
+    convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=needed)
+    read = csv.ReadOptions(column_names=names, skip_rows=0, skip_rows_after_names=1 if form.header else 0)
+    parse = csv.ParseOptions(delimiter=form.delimiter, quote_char=quoted)
+    try:
+        return csv.read_csv(pa.BufferReader(data), read, parse, convert), roles
+    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
+        raise _explain(data, path, form, names, str(error)) from None
 
 
 def text_line(path: Path, row: int, header: bool) -> int:
@@ -163,20 +174,6 @@ def _third_is_time(row: list[str]) -> bool:
         return len(row) == 3 and float(row[2]) >= LATE
     except ValueError:
         return False
-
-
-def _parse(data: bytes, path: Path, form: Form, names: list[str], needed: Sequence[str]) -> Any:
-    import pyarrow as pa
-    from pyarrow import csv
-
-    quoted: Any = '"' if form.delimiter in ",;" else False
-    convert = csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), include_columns=list(needed))
-    read = csv.ReadOptions(column_names=names, skip_rows=0, skip_rows_after_names=1 if form.header else 0)
-    parse = csv.ParseOptions(delimiter=form.delimiter, quote_char=quoted)
-    try:
-        return csv.read_csv(pa.BufferReader(data), read, parse, convert)
-    except (pa.ArrowInvalid, pa.ArrowKeyError) as error:
-        raise _explain(data, path, form, names, str(error)) from None
 
 
 def _explain(data: bytes, path: Path, form: Form, names: list[str], message: str) -> MalformedLineError:

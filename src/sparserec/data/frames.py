@@ -56,12 +56,9 @@ def _matrix(matrix: Any, where: str, weighed: bool) -> Columns:
     values = np.asarray(entries.data, dtype=np.float64)
     if not np.isfinite(values).all():
         raise BadValueError(f"{where}: the matrix has values that are not finite")
-    weights = check_weights(
-        values if weighed else None,
-        VALUE,
-        lambda at: f"{where}: row {entries.row[at]}, column {entries.col[at]}",
-    )
-    ids = entries.row.astype(np.int64), entries.col.astype(np.int64)
+    if weighed:
+        check_weights(values, VALUE, lambda at: f"{where}: row {entries.row[at]}, column {entries.col[at]}")
+    ids, weights = (entries.row.astype(np.int64), entries.col.astype(np.int64)), values if weighed else None
     return Columns(*ids, values, where=where, weights=weights).select(values != 0, "stored zero")
 
 
@@ -130,9 +127,8 @@ def _pairs_table(pairs: Any, where: str) -> Any:
         columns = list(zip(*rows))
     else:
         raise UnknownFormatError(
-            f"{where}: cannot read interactions from {type(pairs).__name__}; give a path, a data frame, an "
-            "Arrow table, "
-            "a scipy matrix or pairs"
+            f"{where}: cannot read interactions from {type(pairs).__name__}; give a path, a data frame, an Arrow "
+            "table, a scipy matrix or pairs"
         )
     if len(columns) < 2 or len(columns[0]) == 0:
         raise EmptyDataError(f"{where}: no (user, item) pairs")
@@ -144,11 +140,8 @@ def _pairs_table(pairs: Any, where: str) -> Any:
 
 def _check_rows(rows: list[Any], where: str) -> None:
     for number, row in enumerate(rows):
-        if (
-            not isinstance(row, (tuple, list, np.ndarray))
-            or not 2 <= len(row) <= 4
-            or len(row) != len(rows[0])
-        ):
+        listed = isinstance(row, (tuple, list, np.ndarray))
+        if not listed or not 2 <= len(row) <= 4 or len(row) != len(rows[0]):
             raise MalformedLineError(
                 f"{where}: row {number} is {row!r}; expected (user, item[, rating[, time]])"
             )

@@ -122,7 +122,7 @@ def _read_objects(given: dict[str, Any], options: ReadOptions) -> tuple[dict[str
 def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str, Columns], ReadReport]:
     found = {name: find_files(path, options.wanted) for name, path in given.items()}
     files = (
-        found["train"].parts if len(given) == 1 else {name: one.parts["train"] for name, one in found.items()}
+        found["train"][0] if len(given) == 1 else {name: parts["train"] for name, (parts, _) in found.items()}
     )
     named = bool(options.user_col or options.item_col) and options.header is not False
     forms = {
@@ -134,7 +134,7 @@ def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str,
     }
     all_files = tuple(str(path) for path in forms)
     described = ", ".join(Counter(find_format(form.kind).describe(form) for form in forms.values()))
-    notes = [one.note for one in found.values() if one.note]
+    notes = [note for _, several in found.values() for note in several]
     notes += [f"{path.name}: {form.note}" for path, form in forms.items() if form.note][:4]
     if all(form.kind == "lightgcn" for form in forms.values()) and all(
         len(paths) == 1 for paths in files.values()

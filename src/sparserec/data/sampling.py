@@ -137,9 +137,8 @@ class Sampler:
         if len(full):
             name = self.train.user_ids.external(full[:1])[0]
             raise SamplingError(
-                f"user {name} has all {self.train.n_items} items in train ({len(full)} such users): there is "
-                "no item to "
-                "contrast with; leave such users out or sample without rejection"
+                f"user {name} has all {self.train.n_items} items in train ({len(full)} such users): there is no item "
+                "to contrast with; leave such users out or sample without rejection"
             )
 
 
@@ -148,11 +147,8 @@ def _check(
 ) -> None:
     if len(train) == 0:
         raise SamplingError("there are no train interactions to draw batches from")
-    for name, value in (
-        ("batch_size", batch_size),
-        ("negatives_per_edge", per_edge),
-        ("group_size", group_size),
-    ):
+    sizes = {"batch_size": batch_size, "negatives_per_edge": per_edge, "group_size": group_size}
+    for name, value in sizes.items():
         if value < 1:
             raise SettingError(f"{name} must be at least 1 (got {value})")
     if seed < 0:

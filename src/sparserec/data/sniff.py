@@ -110,12 +110,6 @@ def plain_name(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.split(":")[0].lower())
 
 
-def looks_like_header(cells: Sequence[str]) -> bool:
-    """Whether a first line names a user or an item column."""
-    names = {plain_name(cell) for cell in cells}
-    return bool(names & set(SYNONYMS["user"])) or bool(names & set(SYNONYMS["item"]))
-
-
 def is_index_name(name: str) -> bool:
     """Whether a column is called as data frames call their row labels: "", "Unnamed: 0", "index" ..."""
     return plain_name(name) in _INDEX_NAMES
@@ -254,7 +248,7 @@ def sniff(path: Path, wanted: str | None = None, header: bool | None = None, nam
 
 def _has_header(rows: list[list[str]]) -> bool:
     """A known column name, words above numbers, or words without a digit above ids that all have one."""
-    if looks_like_header(rows[0]):
+    if {plain_name(cell) for cell in rows[0]} & {*SYNONYMS["user"], *SYNONYMS["item"]}:
         return True
     if len(rows) < 2 or any(_NUMBER.fullmatch(cell) for cell in rows[0]):
         return False

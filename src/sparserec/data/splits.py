@@ -131,7 +131,8 @@ def _public(source: Source, seed: int) -> Parts:
 
 def _public_full(source: Source, seed: int) -> Parts:
     """All of the source's train and its own test set; no validation, for comparison with published numbers."""
-    return source.train, _nothing(source.train), _own_test(source, "public-full")
+    nothing = source.train.select(np.zeros(len(source.train), bool))
+    return source.train, nothing, _own_test(source, "public-full")
 
 
 def _files(source: Source, seed: int) -> Parts:
@@ -153,7 +154,8 @@ def _new_users(source: Source, seed: int) -> Parts:
     """
     merged = source.merged()
     counts, rank = merged.user_counts(), _random_rank(merged, seed)
-    new = _some_users(counts, seed)[merged.users]
+    users = np.flatnonzero(counts)
+    new = _drawn(users, len(counts), new_users(len(users)), streams.SPLIT_USERS, seed)[merged.users]
     held_out = np.where(new, _of(TEST, counts)[merged.users], _of(VALID, counts)[merged.users])
     kept = rank < counts[merged.users] - held_out
     train, given = merged.select(~new & kept), merged.select(new & kept)
@@ -222,10 +224,6 @@ def _own_test(source: Source, protocol: str) -> Interactions:
     return source.test
 
 
-def _nothing(like: Interactions) -> Interactions:
-    return like.select(np.zeros(len(like), bool))
-
-
 def _cut(whole: Interactions, rank: np.ndarray, held_out_users: int | None, seed: int) -> Parts:
     """First 70 % of each user by rank to train, 10 % to validation, 20 % to test.
 
@@ -242,12 +240,6 @@ def _cut(whole: Interactions, rank: np.ndarray, held_out_users: int | None, seed
     in_train = rank < first_valid[whole.users]
     in_test = rank >= first_test[whole.users]
     return whole.select(in_train), whole.select(~in_train & ~in_test), whole.select(in_test)
-
-
-def _some_users(counts: np.ndarray, seed: int) -> np.ndarray:
-    """Marks a tenth of the users who have interactions, rounded half up and at least one, drawn at random."""
-    users = np.flatnonzero(counts)
-    return _drawn(users, len(counts), new_users(len(users)), streams.SPLIT_USERS, seed)
 
 
 def _drawn(users: np.ndarray, n_users: int, count: int, stream: int, seed: int) -> np.ndarray:
