@@ -38,10 +38,10 @@ CODE_BYTES = (4, 8, 14, 16, 20, 30, 32, 60, 64)
 LISTS = {"rp3beta": (4, 8, 12, 16, 24, 32, 50, 100, 200), "together": (3, 4, 5, 8, 10, 12, 16, 20, 24, 32)}
 BITS = (2, 3, 4, 6)
 LIST_BITS = (3, 4)
-LIST_PEOPLE, LIST_STEPS = 3, 400
-"""Who must have both items of an entry of a co-occurrence list, and steps of learning its values, as in files."""
-LIST_EXPONENTS = (0.2, 0.25)
-"""Of popularity in co-occurrence lists: short ones want the first, long ones the second (docs/log.md)."""
+LIST_PEOPLE = 3
+"""Who must have both items of an entry of a co-occurrence list, as in files."""
+LIST_TRIED = {"gowalla": ((0.2, 0.25), 400), "yelp2018": ((0.35,), 1600)}
+"""Exponents of popularity, and steps of learning, that validation likes for co-occurrence lists (docs/log.md)."""
 CUTS = (8, 16, 24, 32, 64, 128)
 LEARNT_ROWS = ((3, 12), (4, 12), (4, 16), (4, 20), (4, 32))
 """Bits and entries of rows whose values are learnt."""
@@ -301,8 +301,12 @@ def list_files(folder: Path) -> Iterator[File]:
     curve = "learned co-occurrence lists" if together else f"neighbours ({name})"
     history, everything = histories(split.train), np.arange(split.n_items)
 
+    exponents, steps = (
+        LIST_TRIED.get(record["config"]["data"], ((0.2, 0.4), 400)) if together else ((0.0,), 0)
+    )
+
     def tried(exponent: float) -> dict[str, Any]:
-        own = {"popularity_exponent": exponent, "least_users": LIST_PEOPLE, "steps": LIST_STEPS}
+        own = {"popularity_exponent": exponent, "least_users": LIST_PEOPLE, "steps": steps}
         return {**chosen, **own} if together else chosen
 
     @cache
@@ -329,7 +333,7 @@ def list_files(folder: Path) -> Iterator[File]:
 
     for length in LISTS[name]:
         for bits in LIST_BITS:
-            for exponent in LIST_EXPONENTS if together else (0.0,):
+            for exponent in exponents:
                 more = f", {LIST_PEOPLE} people, popularity {exponent:g}" if together else ""
                 label = f"{length} neighbours, {bits} bits{more}"
                 yield File(curve, label, split, partial(make, length, bits, exponent))
