@@ -16,9 +16,8 @@ import pytest
 from sparserec.errors import DataError, SettingError
 from sparserec.experiments import queue as queues
 from sparserec.experiments import search
-from sparserec.experiments.figures import draw_sizes
 from sparserec.experiments.queue import read_queue, read_queues, run_queue
-from sparserec.experiments.results import finished_names, markdown_table
+from sparserec.experiments.results import draw_sizes, finished_names, markdown_table
 from sparserec.runs import read_results, recorded_path, recorded_users
 
 TINY = """
