@@ -26,7 +26,7 @@ def replacing(path: Path) -> Iterator[Path]:
     What processes that were killed while they wrote the same file have left is swept away.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    sweep_abandoned(path)
+    sweep(path.parent, path.name, ABANDONED_AFTER)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
@@ -40,19 +40,15 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def sweep(folder: Path) -> None:
-    """Remove all temporary files of `replacing` in a folder that nobody else writes to now."""
-    for path in folder.glob(".*.tmp"):
-        if re.fullmatch(r"\..+\.\d+\.tmp", path.name):
-            path.unlink(missing_ok=True)
-
-
-def sweep_abandoned(path: Path) -> None:
-    """Remove temporary files of one file that nobody has written to for long."""
-    for other in path.parent.glob(f".{escape(path.name)}.*.tmp"):
+def sweep(folder: Path, name: str | None = None, age: float = 0.0) -> None:
+    """Remove temporary files of `replacing` in a folder that nobody else writes to now: of all files, or of one, and
+    only those that nobody has written to for so many seconds.
+    """
+    for path in folder.glob(".*.tmp" if name is None else f".{escape(name)}.*.tmp"):
         with suppress(FileNotFoundError):  # somebody else sweeps too
-            if other.stat().st_mtime < time.time() - ABANDONED_AFTER:
-                other.unlink()
+            written = re.fullmatch(r"\..+\.\d+\.tmp", path.name)
+            if written and (not age or path.stat().st_mtime < time.time() - age):
+                path.unlink()
 
 
 def write_text(path: Path, text: str) -> None:

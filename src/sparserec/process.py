@@ -64,12 +64,10 @@ def wait_passively() -> None:
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
-def check_threads(count: int | None) -> int | None:
-    """A number of threads, or None for whoever leaves it to us."""
-    whole = isinstance(count, int) and not isinstance(count, bool)
-    if count is not None and not (whole and count >= 1):
+def check_threads(count: int) -> None:
+    """Refuse what is no number of threads."""
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
         raise SettingError(f"`threads` is {count!r}: a whole number from 1, or nothing")
-    return count
 
 
 def use_threads(count: int | None) -> int:

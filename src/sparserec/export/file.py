@@ -28,7 +28,7 @@ from sparserec.export.choose import (
 from sparserec.export.contents import file_parts, full_parts, kept_items
 from sparserec.export.options import ExportOptions, check_options
 from sparserec.export.sides import Quality, Side
-from sparserec.files import sweep_abandoned
+from sparserec.files import ABANDONED_AFTER, sweep
 from sparserec.runs import Trained, count_opening
 
 BYTES_FOR_METRICS = 768
@@ -95,7 +95,7 @@ def export_run(
     quality, opened = measured.quality(None if full else measured.encoded(encoding), encoding.bits)
     parts.card["metrics"] = quality
     try:
-        sweep_abandoned(path)
+        sweep(path.parent, path.name, ABANDONED_AFTER)
         model: Model = write_model(path, parts)
     except OSError as error:
         raise RunError(f"{path}: cannot write ({error.strerror or error}); nothing was changed") from None

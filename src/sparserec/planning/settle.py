@@ -186,8 +186,10 @@ class PlanOptions:
             size = None if budget is None else parse_size(str(budget))
         except SettingError as error:
             raise SettingError(f"budget: {error}") from None
+        if threads is not None:
+            check_threads(threads)
         work = MOST_NMF_WORK if most_nmf_work is None else most_nmf_work
-        return cls(size, cast(Target, mode), work, force, check_threads(threads), processes)
+        return cls(size, cast(Target, mode), work, force, threads, processes)
 
 
 def plan_run(

@@ -1,4 +1,4 @@
-"""Figures of one run, drawn from what its folder holds, so that they can be drawn again at any time.
+"""Figures of one run, drawn from what its folder holds.
 
 training.png   loss and validation score over epochs
 support.png    density of the user and item table, and churn, over epochs (sparse tables only)
@@ -8,7 +8,6 @@ rows.png       entries of a row against how often its user or item was seen (spa
 from __future__ import annotations
 
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +15,9 @@ import numpy as np
 from sparserec.data import Interactions
 from sparserec.plots import NoPlotsError, finish_axis, new_figure, save_figure
 from sparserec.progress import say
-from sparserec.runs.folder import RunFolder, load_split
+from sparserec.runs.folder import RunFolder
 from sparserec.table import Shape, Table
-from sparserec.training import correlation, load_table, ranks
+from sparserec.training import correlation, ranks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,32 +27,23 @@ BLUE, ORANGE, GREY = "#2a6fbb", "#d9722e", "#8a8f98"
 Events = list[dict[str, Any]]
 
 
-def write_figures(
-    run: RunFolder, table: Table | None = None, train: Interactions | None = None, quiet: bool = True
-) -> list[Path]:
-    """Draw what the folder has data for; returns the files written. Table and train pairs are read unless given.
+def write_figures(run: RunFolder, events: Events, table: Table, train: Interactions, quiet: bool) -> None:
+    """Draw what there is data for.
 
     A run is not lost because a picture of it could not be drawn: that is a warning. matplotlib is an extra, so doing
     without it is nothing to warn of.
     """
-    events = run.read_events()
-    table = load_table(run.model) if table is None else table
     try:
         figures = {"training": training_figure(events), "support": support_figure(events)}
         if (sizes := table.row_sizes()) is not None:
-            train = load_split(run.data).train if train is None else train
             figures["rows"] = rows_figure(sizes, table.shape, train.user_counts(), train.item_counts())
-        return [
-            save_figure(figure, run.path / f"{name}.png")
-            for name, figure in figures.items()
-            if figure is not None
-        ]
+        for name, figure in figures.items():
+            if figure is not None:
+                save_figure(figure, run.path / f"{name}.png")
     except NoPlotsError as error:
         say(f"no figures were drawn: {error}", quiet)
-        return []
     except OSError as error:
         warnings.warn(f"{run.path}: the figures could not be drawn ({error})", stacklevel=2)
-        return []
 
 
 def training_figure(events: Events) -> Figure | None:

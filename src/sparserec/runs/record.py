@@ -7,8 +7,8 @@ import os
 import platform
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any, Self
@@ -220,24 +220,20 @@ def environment() -> dict[str, Any]:
     """Versions, machine and threads: what one needs to explain a difference between two results."""
     import torch
 
+    versions: dict[str, str | None] = dict.fromkeys(("sparserec", *PACKAGES))
+    for name in versions:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
     return {
-        "sparserec": _version("sparserec"),
+        "sparserec": versions["sparserec"],
         "python": platform.python_version(),
-        "packages": {name: _version(name) for name in PACKAGES},
+        "packages": {name: versions[name] for name in PACKAGES},
         "machine": platform.machine(),
         "system": platform.system(),
         "threads": torch.get_num_threads(),
         "mkl": torch.backends.mkl.is_available(),
         "commit": commit(),
     }
-
-
-@cache
-def _version(name: str) -> str | None:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def commit() -> str | None:

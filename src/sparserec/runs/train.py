@@ -158,13 +158,14 @@ def _train(job: _Job) -> Finished:
     if processes.first:  # what is left needs whole rows, and little time
         table = table if processes.alone else load_table(run.model)
         record = _record(loop, table, prepared_seconds)
-        record.explorations = sum(event["event"] == "explore" for event in recorder.events())
+        events = recorder.events()
+        record.explorations = sum(event["event"] == "explore" for event in events)
         if found:
             parts = prepared.split, prepared.graph, prepared.recommender, table, record
             note_test(Trained(run, config, *parts), found)
         record.memory.peak = peaks.bytes
         record.seconds.total = time.perf_counter() - job.began
-        write_figures(run, table, prepared.split.train, quiet)
+        write_figures(run, events, table, prepared.split.train, quiet)
         run.write_record(record)
     processes.wait()
     return Finished(run.path, prepared, table, record if processes.first else run.read_record())

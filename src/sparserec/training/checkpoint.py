@@ -30,8 +30,19 @@ CHECKED, UNCHECKED = "sha256 and state", "state"
 REMEDY = "copy the file back, or delete the run folder and train again"
 
 
-def write_arrays(path: Path, arrays: Arrays, state: dict[str, Any]) -> None:
-    """Write arrays and state under one name that is either the old file or the complete new one."""
+def write_arrays(
+    path: Path, arrays: Arrays, state: dict[str, Any], processes: Processes | None = None
+) -> None:
+    """Write arrays and state under one name that is either the old file or the complete new one.
+
+    Of several processes the first one writes when all are here, and all go on when it is there.
+    """
+    if processes is not None and not processes.alone:
+        processes.wait()
+        if processes.first:
+            write_arrays(path, arrays, state)
+        processes.wait()
+        return
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     try:
         with replacing(path) as temporary:
@@ -80,11 +91,6 @@ def fitting(path: Path) -> Iterator[None]:
         raise RunError(f"{path}: damaged, or of another version ({what}); {REMEDY}") from error
 
 
-def with_prefix(prefix: str, arrays: Arrays) -> Arrays:
-    """Names under a prefix, so that several parts share a file."""
-    return {f"{prefix}.{name}": array for name, array in arrays.items()}
-
-
 def without_prefix(prefix: str, arrays: Arrays) -> Arrays:
     """The part of the arrays that lies under a prefix."""
     start = f"{prefix}."
@@ -97,7 +103,7 @@ def save_table(path: Path, table: Table) -> None:
 
     kept = {name: array for name, array in table.state().items() if not name.startswith("candidates.")}
     arrays = put_state(path, kept, table.shape)
-    write_once(path, arrays, {"kind": table.kind, "shape": table.shape.sizes}, holders(table.shape))
+    write_arrays(path, arrays, {"kind": table.kind, "shape": table.shape.sizes}, holders(table.shape))
 
 
 def load_table(path: Path, processes: Processes = ALONE) -> Table:
@@ -108,14 +114,6 @@ def load_table(path: Path, processes: Processes = ALONE) -> Table:
     with fitting(path):
         kind, shape = TABLES[stored["kind"]], shape_for(processes, **stored["shape"])
         return kind.revive(shape, take_state(path, arrays, shape))  # type: ignore[attr-defined]
-
-
-def write_once(path: Path, arrays: Arrays, state: dict[str, Any], processes: Processes) -> None:
-    """The first process writes a file when all are here, and all go on when it is there."""
-    processes.wait()
-    if processes.first:
-        write_arrays(path, arrays, state)
-    processes.wait()
 
 
 def put_state(path: Path, state: Arrays, shape: Shape) -> Arrays:

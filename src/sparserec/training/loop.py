@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -34,9 +34,8 @@ from sparserec.training.checkpoint import (
     read_arrays,
     save_table,
     take_state,
-    with_prefix,
     without_prefix,
-    write_once,
+    write_arrays,
 )
 from sparserec.training.config import EarlyStop
 from sparserec.training.prepare import FirstTraining, Prepared
@@ -129,7 +128,7 @@ class Loop:
         with progress(phase.name, last_step, self.quiet, done=self.state.step) as bar:
             self._train(phase, last_step, table, stepper, bar, signals)
         if phase.validated and self.state.early.best_score is not None:
-            table = load_table(self._best_path(), self.processes)
+            table = load_table(self._file("best"), self.processes)
         began = time.perf_counter()
         self.method.after_phase(self.context, phase, table)
         self.state.seconds += time.perf_counter() - began
@@ -169,7 +168,7 @@ class Loop:
                 f"{table.shape.width}; finish the run with the version that began it, or start it anew"
             )
         with fitting(self.folder / CHECKPOINT):
-            parts = self._file("table", self.state.steps)
+            parts = self._file("table")
             table.load(take_state(parts, without_prefix("table", stored), table.shape))
             self.method.load(without_prefix("method", stored))  # again: start may have begun it afresh
         return table
@@ -238,7 +237,7 @@ class Loop:
             return {}
         found = self._scored(table)
         if self.state.early.see(epoch, found.score, counts, table.parameters()):
-            save_table(self._best_path(), table)
+            save_table(self._file("best"), table)
         return {"valid": found.metrics, "mask": support_stats(table, self.context.frequencies())}
 
     def _scored(self, table: Table, also_at: tuple[int, ...] = ()) -> Validation:
@@ -263,26 +262,27 @@ class Loop:
 
     # -- what is kept on disk ----------------------------------------------------------------------------------
 
-    def _file(self, kind: str, *numbers: int) -> Path:
-        """A table on disk: of a phase by its number, the best one of a phase and its epoch, or where parts of a
-        checkpoint are that several processes write, by the steps so far.
+    def _file(self, kind: Literal["phase", "best", "table"], phase: int = 0) -> Path:
+        """A table on disk: what a phase left, the best one of this phase so far, or what parts of a checkpoint that
+        several processes write are named after.
         """
-        return self.folder / f"{'-'.join(map(str, (kind, *numbers)))}.safetensors"
-
-    def _best_path(self) -> Path:
-        return self._file("best", len(self.state.done), self.state.early.best_epoch)
+        best = f"{len(self.state.done)}-{self.state.early.best_epoch}"
+        name = {"phase": phase, "best": best, "table": self.state.steps}[kind]
+        return self.folder / f"{kind}-{name}.safetensors"
 
     def _save(self, table: Table | None) -> None:
         """Write a checkpoint; without a table between two phases, where the finished phase has its own file."""
-        arrays, parts = with_prefix("method", self.method.state()), self._file("table", self.state.steps)
+        arrays = {f"method.{name}": array for name, array in self.method.state().items()}
+        parts = self._file("table")
         if table is not None:
-            arrays |= with_prefix("table", put_state(parts, table.state(), table.shape))
+            held = put_state(parts, table.state(), table.shape)
+            arrays |= {f"table.{name}": array for name, array in held.items()}
             arrays |= {"width": np.array([table.shape.width])}
             self._note_sizes(count=False)
         state = self.identity | {"loop": asdict(self.state)}
-        write_once(self.folder / CHECKPOINT, arrays, state, self.processes)
+        write_arrays(self.folder / CHECKPOINT, arrays, state, self.processes)
         if self.processes.first:  # only now may what the old checkpoint named go
-            in_use = self._best_path().stem, parts.stem if table is not None else ""
+            in_use = self._file("best").stem, parts.stem if table is not None else ""
             for path in (*self.folder.glob("best-*.safetensors"), *self.folder.glob("table-*.safetensors")):
                 if path.name.split(".")[0] not in in_use:
                     path.unlink()

@@ -57,9 +57,9 @@ class Start:
         split = split_interactions(source, config.protocol, config.split_seed, config.held_out_users)
         return source, split
 
-    def order(self, train: Interactions) -> Order | None:
-        """Users and items in the order to number them; None: as is best for this data."""
-        return None
+    def order(self, train: Interactions) -> Order:
+        """Users and items in the order to number them, where it continues; else it is as is best for this data."""
+        raise NotImplementedError
 
     def begin_table(self, method: Method, context: Context, phase: Phase) -> Table:
         """The table of the first phase, where it continues."""
@@ -134,7 +134,7 @@ def prepare_run(
                 f"use shorter lists (`ks=[{max(1, min(5, split.n_items))}]`) or bring more data"
             )
     with peaks.phase("init"):
-        order, factors = start.order(split.train), None
+        order, factors = start.order(split.train) if start.continues else None, None
         if order is None and method.wants_factors:
             order, factors = _factorised(
                 split, config, method.wants_factors, quiet, recommender.user_rows, processes
