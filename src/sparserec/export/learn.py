@@ -23,7 +23,7 @@ TEMPERATURES = (0.05, 0.1, 0.2, 0.4, 0.8, 1.6)
 TRIAL = Encoding(4, 16, "shared", "gaps", learnt=True)
 """What a temperature is tried with."""
 GRAPH_STEPS = 30
-"""Of learning rows of the graph bases: more of another loss than theirs undoes what they know (docs/log.md)."""
+"""Of learning rows of the graph bases; more made them worse (docs/log.md)."""
 GRAPH_EXPONENT = 0.5
 """Of the weight that an item has in a history of the graph bases: its number of users to minus this."""
 
