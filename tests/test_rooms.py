@@ -1,4 +1,4 @@
-"""Rooms have doors: a package is used through what it exports, and every name it exports is there."""
+"""A package is used through what it exports, and every name it exports is there."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def test_nobody_reaches_into_another_package() -> None:
         f"{path.relative_to(SOURCE)}:{node.lineno} {node.module}"
         for path in SOURCE.rglob("*.py")
         for node in imports(path)
-        for room in [node.module.split(".")[1:3]]  # type: ignore[union-attr]
+        for parts in [node.module.split(".")[1:3]]  # type: ignore[union-attr]
         if node.level == 0
-        and len(room) == 2
-        and room[0] in PACKAGES
-        and path.relative_to(SOURCE).parts[0] != room[0]
+        and len(parts) == 2
+        and parts[0] in PACKAGES
+        and path.relative_to(SOURCE).parts[0] != parts[0]
     ]
     assert not reached, "import from the package instead:\n" + "\n".join(reached)
 
