@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import pytest
 from typer.testing import CliRunner
 
 from sparserec.cli.app import build_app
+from sparserec.methods import METHODS
+from sparserec.recommenders import RECOMMENDERS
 from sparserec.runs import open_run
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -25,7 +29,7 @@ def command(*words: str) -> tuple[int, str]:
 
 
 @pytest.fixture
-def strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A folder on the path with the examples of both guides, and the data they are tried on."""
     folder = tmp_path / "site"
     folder.mkdir()
@@ -37,7 +41,8 @@ def strangers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     text = "".join(f"u{user},i{item}\n" for user, item in pairs)
     (tmp_path / "visits.csv").write_text("user,item\n" + text, encoding="utf-8")
     monkeypatch.syspath_prepend(str(folder))
-    return folder
+    with mock.patch.dict(METHODS), mock.patch.dict(RECOMMENDERS):  # a name that was found stays known
+        yield folder
 
 
 SMALL = ("--dim", "8", "--epochs", "2", "--quiet", "--set", "ks=[5]")
