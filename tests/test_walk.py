@@ -13,7 +13,7 @@ from tests.walk import entered, files_of
 
 TEXT = (Path(__file__).parents[1] / "docs" / "walk.md").read_text(encoding="utf-8")
 STEPS = re.findall(r"^- `([\w/]+\.py)` `([\w.]+)`: \S", TEXT, re.MULTILINE)
-MOST_FILES, MOST_FUNCTIONS = 63, 425
+MOST_FILES, MOST_FUNCTIONS = 60, 408
 """What training enters today, the file to ship not counted. They only ever fall: 60 and 400, that file and all, is the
 aim."""
 

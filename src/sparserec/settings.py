@@ -160,4 +160,4 @@ def _load(name: str, where: str, group: Group) -> type:
 def missing_members(instance: object, protocol: type) -> list[str]:
     """What an object lacks of a protocol, by name."""
     wanted = {*protocol.__annotations__, *(name for name in vars(protocol) if name[0] != "_")}
-    return sorted(name for name in wanted if not hasattr(instance, name))
+    return sorted(name for name in wanted if not (hasattr(type(instance), name) or hasattr(instance, name)))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sparserec.data.errors import MissingColumnError, UnknownFormatError, UnreadableFileError
-from sparserec.data.formats import all_suffixes, find_format, form_of, parquet_names
+from sparserec.data.formats import all_suffixes, find_format, form_of, item_file, parquet_names
 from sparserec.data.sniff import choose_columns, read_text_head
 
 # Which tables of a folder belong together: parts of one table have the same columns, or names that
@@ -83,16 +83,13 @@ _KNOWN_FILES = (
     "interactions.csv",
     "interactions.parquet",
 )
-_ITEM_FILES = {"ratings.dat": "movies.dat", "u.data": "u.item", "ratings.csv": "movies.csv"}
 _NAMES_SHOWN = 8
 
 
 def find_files(path: Path, wanted: Wanted) -> tuple[dict[str, list[Path]], list[str]]:
-    """The files of each part of a file or folder, and a note about what else lies there; `wanted` are columns that
-    the caller named.
+    """The files of each part of a folder, and a note about what else lies there; `wanted` are columns that the caller
+    named.
     """
-    if path.is_file():
-        return {"train": [path]}, []
     if not path.exists():
         raise UnreadableFileError(f"{path}: no such file or folder; check the path")
     suffixes = all_suffixes()
@@ -103,14 +100,6 @@ def find_files(path: Path, wanted: Wanted) -> tuple[dict[str, list[Path]], list[
     left = [str(file.relative_to(path)) for file in tables if file not in read]
     more = f" and {len(left) - _NAMES_SHOWN} more" if len(left) > _NAMES_SHOWN else ""
     return parts, [f"not read: {', '.join(left[:_NAMES_SHOWN])}{more}"] if left else []
-
-
-def item_file(file: Path) -> Path | None:
-    """The file beside a data file that says what its items are called: `name.item` of `name.inter`, MovieLens' own."""
-    name = file.name.removesuffix(".gz")
-    known = f"{name.split('.')[0]}.item" if name.endswith(".inter") else _ITEM_FILES.get(name)
-    beside = None if known is None else file.with_name(known)
-    return beside if beside is not None and beside.is_file() else None
 
 
 def _parts_of(folder: Path, files: list[Path], wanted: Wanted) -> dict[str, list[Path]]:

@@ -116,6 +116,17 @@ def all_suffixes() -> set[str]:
     return SUFFIXES.union(*(find_format(name).suffixes for name in plugins("formats")))
 
 
+_ITEM_FILES = {"ratings.dat": "movies.dat", "u.data": "u.item", "ratings.csv": "movies.csv"}
+
+
+def item_file(file: Path) -> Path | None:
+    """The file beside a data file that says what its items are called: `name.item` of `name.inter`, MovieLens' own."""
+    name = file.name.removesuffix(".gz")
+    known = f"{name.split('.')[0]}.item" if name.endswith(".inter") else _ITEM_FILES.get(name)
+    beside = None if known is None else file.with_name(known)
+    return beside if beside is not None and beside.is_file() else None
+
+
 # Text tables (CSV, TSV, .inter, `user item weight` lines, MovieLens `::`) to Arrow columns of text.
 
 

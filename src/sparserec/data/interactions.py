@@ -215,9 +215,13 @@ class Interactions:
             raise IdRangeError(f"{len(users):,} interactions; at most {MOST_INTERACTIONS:,} are supported")
         key = users.astype(np.int64) * max(len(item_ids), 1) + items
         times = None if timestamps is None else np.asarray(timestamps)
-        kept = _first_of_each(key, times)
-        duplicates = 0 if kept is None else len(key) - len(kept)
-        if kept is not None:
+        duplicates = 0
+        if not np.all(key[1:] > key[:-1]):  # sort, and keep one of each: the earliest
+            order = np.argsort(key, kind="stable") if times is None else np.lexsort((times, key))
+            ordered, first = key[order], np.ones(len(key), bool)
+            first[1:] = ordered[1:] != ordered[:-1]
+            kept = order[first]
+            duplicates = len(key) - len(kept)
             users, items, times = users[kept], items[kept], None if times is None else times[kept]
         if weights is not None:  # of repeats they add up, by ascending key as the pairs are
             weights = np.bincount(np.unique(key, return_inverse=True)[1], weights).astype(np.float32)
@@ -291,17 +295,6 @@ def join(parts: Sequence[Interactions]) -> Interactions:
         first.item_info,
         np.concatenate(weights) if len(weights) == len(parts) else None,
     )
-
-
-def _first_of_each(key: np.ndarray, times: np.ndarray | None) -> np.ndarray | None:
-    """Positions that sort `key` and keep one of each, the earliest; None when it is sorted and unique already."""
-    if np.all(key[1:] > key[:-1]):
-        return None
-    order = np.argsort(key, kind="stable") if times is None else np.lexsort((times, key))
-    ordered = key[order]
-    first = np.ones(len(key), bool)
-    first[1:] = ordered[1:] != ordered[:-1]
-    return order[first]
 
 
 def _inverse(order: np.ndarray, size: int, side: str) -> np.ndarray:

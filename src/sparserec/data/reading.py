@@ -12,8 +12,8 @@ from pydantic import Field
 
 from sparserec.data.columns import PART_NAMES, Columns, ReadReport, Source, build_source, join_parts
 from sparserec.data.errors import EmptyDataError, MissingColumnError
-from sparserec.data.folders import find_files, item_file
-from sparserec.data.formats import find_format, form_of
+from sparserec.data.folders import find_files
+from sparserec.data.formats import find_format, form_of, item_file
 from sparserec.data.frames import frame_columns
 from sparserec.data.interactions import Interactions
 from sparserec.data.lightgcn import read_lightgcn
@@ -120,7 +120,10 @@ def _read_objects(given: dict[str, Any], options: ReadOptions) -> tuple[dict[str
 
 
 def _read_paths(given: dict[str, Path], options: ReadOptions) -> tuple[dict[str, Columns], ReadReport]:
-    found = {name: find_files(path, options.wanted) for name, path in given.items()}
+    found: dict[str, tuple[dict[str, list[Path]], list[str]]] = {
+        name: ({"train": [path]}, []) if path.is_file() else find_files(path, options.wanted)
+        for name, path in given.items()
+    }
     files = (
         found["train"][0] if len(given) == 1 else {name: parts["train"] for name, (parts, _) in found.items()}
     )

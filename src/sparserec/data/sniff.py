@@ -136,7 +136,8 @@ def choose_columns(
             chosen[role] = _named(names, name_given, role, where)
         elif name_given is None:
             taken = set(chosen.values()) | {name for name in wanted.values() if name}
-            found = _known(names, synonyms, taken) or by_place.get(role)
+            plain = {plain_name(name): name for name in reversed(names) if name not in taken}
+            found = next((plain[one] for one in synonyms if one in plain), by_place.get(role))
             if found is not None and found not in taken:
                 chosen[role] = found
     if wanted.get("weight"):  # never guessed: plays may be anything
@@ -167,11 +168,6 @@ def _named(names: Sequence[str], name_given: str, role: str, where: str) -> str:
     near = difflib.get_close_matches(name_given, names, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(map(repr, names))}"
     raise MissingColumnError(f"{where}: no column {name_given!r} (`{role}_col`); {hint}")
-
-
-def _known(names: Sequence[str], synonyms: tuple[str, ...], taken: set[str]) -> str | None:
-    plain = {plain_name(name): name for name in reversed(names) if name not in taken}
-    return next((plain[synonym] for synonym in synonyms if synonym in plain), None)
 
 
 # What the first lines look like.

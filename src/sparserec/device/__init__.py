@@ -3,13 +3,18 @@ training never will.
 """
 
 from .codecs import (
+    SCALE_BYTES,
     EncodedTable,
     SparseRows,
     dequantise,
     encode_table,
     fake_quantise,
     fake_quantise_flat,
+    gap_bytes,
+    int_bytes,
     keep_largest,
+    prefix_bytes,
+    product_bytes,
     quantise_rows,
     quantised_bytes,
     quantised_bytes_flat,
@@ -22,7 +27,6 @@ from .graph import encode_graph, smallest_counts
 from .ids import id_tensors
 from .model import Explanation, Item, Model, Recommendation, load, loads
 from .scorers import FullScorer, ItemsScorer
-from .sizes import SCALE_BYTES, gap_bytes, int_bytes, prefix_bytes, product_bytes
 from .table import Table
 from .tables import READERS
 from .term import ItemTerm

@@ -12,9 +12,14 @@ from sparserec.exploration.candidates import (
     interval_of,
     sample_inactive,
 )
-from sparserec.exploration.even_rows import allocate_entries, even_support, exchange_in_rows, rotated_table
-from sparserec.exploration.first_support import (
+from sparserec.exploration.even_rows import (
     active_target,
+    allocate_entries,
+    even_support,
+    exchange_in_rows,
+    rotated_table,
+)
+from sparserec.exploration.first_support import (
     fill_uniformly,
     largest_row_minimum,
     largest_support,

@@ -14,12 +14,24 @@ import torch
 from numba import prange
 
 from sparserec.compiled import compiled
+from sparserec.errors import SettingError
 from sparserec.exploration.candidates import LargestScores
 from sparserec.exploration.prune_and_regrow import Exploration
 from sparserec.exploration.select import largest_of_rows
 from sparserec.table import DenseTable, Shape, SparseTable
 
 ROWS_AT_ONCE = 1024
+
+
+def active_target(shape: Shape, density: float) -> int:
+    """Exact number of active entries: round(density * rows * dim), at least one per table."""
+    target = round(density * shape.n_rows * shape.dim)
+    if target < 2:
+        raise SettingError(
+            f"density {density} leaves {target} parameters of {shape.n_rows} x {shape.dim}; "
+            "each table needs at least one: raise density or dim"
+        )
+    return target
 
 
 def allocate_entries(counts: np.ndarray, target: int, dim: int, exponent: float = 0.0) -> np.ndarray:
@@ -182,7 +194,14 @@ def rotated_table(
         chosen = np.flatnonzero(largest_of_rows(np.abs(turned), sizes[first : first + ROWS_AT_ONCE]))
         positions.append(first * shape.dim + chosen)
         values.append(turned.reshape(-1)[chosen])
-    support, entries = _by_block(shape.blocks, np.concatenate(positions), np.concatenate(values), shape.dim)
+    rows, columns = np.divmod(np.concatenate(positions), shape.dim)
+    inside = [(columns >= start) & (columns < start + width) for start, width in shape.blocks]
+    support = [
+        (rows[here] * width + columns[here] - start).astype(np.int32)
+        for here, (start, width) in zip(inside, shape.blocks)
+    ]
+    turned_values = np.concatenate(values)
+    entries = np.concatenate([turned_values[here] for here in inside]).astype(np.float32)
     report = {
         "seconds": time.perf_counter() - began,
         "iterations": iterations,
@@ -197,16 +216,3 @@ def rotated_table(
 def _unit(rows: np.ndarray) -> np.ndarray:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return rows / np.where(lengths > 0, lengths, 1.0)
-
-
-def _by_block(
-    blocks: list[tuple[int, int]], positions: np.ndarray, values: np.ndarray, dim: int
-) -> tuple[list[np.ndarray], np.ndarray]:
-    """Flat positions of the whole table as positions of each block, and the values in that order."""
-    rows, columns = np.divmod(positions, dim)
-    support, ordered = [], []
-    for start, width in blocks:
-        inside = (columns >= start) & (columns < start + width)
-        support.append((rows[inside] * width + columns[inside] - start).astype(np.int32))
-        ordered.append(values[inside])
-    return support, np.concatenate(ordered).astype(np.float32)

@@ -6,24 +6,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from sparserec.errors import SettingError
 from sparserec.exploration.nmf import Factors
 from sparserec.exploration.select import Scope, largest_of_rows, take_largest
 from sparserec.table import Shape
 
 LARGEST_HYPERGEOMETRIC = 10**9
 ROWS_AT_ONCE = 4096
-
-
-def active_target(shape: Shape, density: float) -> int:
-    """Exact number of active entries: round(density * rows * dim), at least one per table."""
-    target = round(density * shape.n_rows * shape.dim)
-    if target < 2:
-        raise SettingError(
-            f"density {density} leaves {target} parameters of {shape.n_rows} x {shape.dim}; "
-            "each table needs at least one: raise density or dim"
-        )
-    return target
 
 
 def uniform_support(shape: Shape, target: int, rng: np.random.Generator) -> list[np.ndarray]:

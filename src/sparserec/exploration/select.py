@@ -162,28 +162,22 @@ def mark_kept(table: SparseTable, count: int, sizes: np.ndarray | None = None) -
 
     Ties fall to the first in (row, column) order within a row, and in (block, row, column) order after that.
     """
-    n_rows = table.shape.n_rows
+    shape, n_rows = table.shape, table.shape.n_rows
     sizes = np.full(n_rows, count // n_rows) if sizes is None else sizes
     keep = np.zeros(len(table.values), bool)
     for first in range(0, n_rows, ROWS_AT_ONCE):
-        _mark_best_of_rows(table, first, sizes[first : first + ROWS_AT_ONCE], keep)
-    others, left = np.flatnonzero(~keep), count - int(table.shape.total(keep.sum()))
-    keep[others[mark_largest(np.abs(table.values[others]), left, table.shape)]] = True
+        own = sizes[first : first + ROWS_AT_ONCE]  # all entries of a row that has no more
+        scores, places = np.full((len(own), shape.columns), -1.0, np.float32), []
+        for index, (start, width) in enumerate(shape.local_blocks):
+            entries = table.block(index)
+            ends = np.searchsorted(table.positions[entries], [first * width, (first + len(own)) * width])
+            part = slice(entries.start + int(ends[0]), entries.start + int(ends[1]))
+            row, column = np.divmod(table.positions[part] - first * width, width)
+            places.append((part, row, start + column))
+            scores[row, start + column] = np.abs(table.values[part])
+        best = largest_of_rows(shape.whole_rows(scores), own)
+        for part, row, column in places:
+            keep[part] = best[row, shape.first_column + column]
+    others, left = np.flatnonzero(~keep), count - int(shape.total(keep.sum()))
+    keep[others[mark_largest(np.abs(table.values[others]), left, shape)]] = True
     return keep
-
-
-def _mark_best_of_rows(table: SparseTable, first: int, sizes: np.ndarray, keep: np.ndarray) -> None:
-    """Mark the sizes[j] largest entries of the row `first` + j, all of a row that has no more."""
-    last = first + len(sizes)
-    scores, here = np.full((len(sizes), table.shape.columns), -1.0, np.float32), table.shape.first_column
-    places = []
-    for index, (start, width) in enumerate(table.shape.local_blocks):
-        entries = table.block(index)
-        ends = np.searchsorted(table.positions[entries], [first * width, last * width])
-        part = slice(entries.start + int(ends[0]), entries.start + int(ends[1]))
-        row, column = np.divmod(table.positions[part] - first * width, width)
-        places.append((part, row, start + column))
-        scores[row, start + column] = np.abs(table.values[part])
-    best = largest_of_rows(table.shape.whole_rows(scores), sizes)
-    for part, row, column in places:
-        keep[part] = best[row, here + column]

@@ -327,19 +327,6 @@ def build_config(values: dict[str, Any], where: str = "settings", user_rows: boo
     from sparserec.methods import make_method  # torch: a finished run is listed without it
     from sparserec.recommenders import make_recommender
 
-    _check_kinds(values, where)
-    left_out = {"settled", *(name for name in ("like", "preset") if values.get(name) is None)}
-    values = {name: value for name, value in values.items() if name not in left_out}  # settled: a run's own
-    values = expand_base(expand_like(values) if "like" in values else values, user_rows)
-    values = expand_preset(values) if "preset" in values else values
-    config = RunConfig.parse(expand_recipe(values), where)
-    make_recommender(config.base, config.base_settings)
-    make_method(config.method, config.method_settings)
-    return config
-
-
-def _check_kinds(values: dict[str, Any], where: str) -> None:
-    """Names must be texts before they can be looked up; a recipe is a name or a group of settings."""
     recipe = values.get("recipe", {})
     if not isinstance(recipe, str | dict):
         raise SettingError(
@@ -348,9 +335,17 @@ def _check_kinds(values: dict[str, Any], where: str) -> None:
     names = {name: values.get(name) for name in ("like", "preset", "base", "method")}
     if isinstance(recipe, dict):
         names["recipe.preset"] = recipe.get("preset")
-    for name, value in names.items():
+    for name, value in names.items():  # they must be texts before they can be looked up
         if value is not None and not isinstance(value, str):
             raise SettingError(f"{where}: {name} is {value!r}, which is no name")
+    left_out = {"settled", *(name for name in ("like", "preset") if values.get(name) is None)}
+    values = {name: value for name, value in values.items() if name not in left_out}  # settled: a run's own
+    values = expand_base(expand_like(values) if "like" in values else values, user_rows)
+    values = expand_preset(values) if "preset" in values else values
+    config = RunConfig.parse(expand_recipe(values), where)
+    make_recommender(config.base, config.base_settings)
+    make_method(config.method, config.method_settings)
+    return config
 
 
 def resolve_config(
