@@ -183,6 +183,11 @@ def test_the_readme_can_be_followed_to_the_letter(tmp_path: Path, quiet_machine:
     run_page(ROOT / "README.md", tmp_path, quiet_machine)
 
 
+def test_the_readme_shows_the_two_commands() -> None:
+    shown = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "`make demo`" in shown and "`make test`" in shown
+
+
 def test_few_blocks_are_not_run_and_each_says_why() -> None:
     """A reader sees `not-run` only in the source; the sentence before the block must tell them too."""
     pages = [ROOT / "README.md", *(GUIDE / name for name in PAGES)]
