@@ -5,6 +5,7 @@ starts.
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -205,14 +206,17 @@ def test_a_dense_run_of_the_queue_is_used_once_it_is_there(queue_file: Path) -> 
     assert rows["pruned"]["test"] == rows["too-early"]["test"]
 
 
+SEARCH = (
+    TINY.split("[[run]]")[0].replace("epochs = 1,", "epochs = 2,")
+    + '[[search]]\nname = "small"\npriority = 3\nrates = [0.01, 0.04]\nshort_epochs = 1\nfinish = 1\n'
+)
+
+
 def test_a_search_tries_rates_finishes_the_best_and_opens_one_test_set(
     queue_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "MOST_RATES", 2)  # an edge that wins would be extended
-    queue_file.write_text(
-        TINY.split("[[run]]")[0].replace("epochs = 1,", "epochs = 2,")
-        + '[[search]]\nname = "small"\npriority = 3\nrates = [0.01, 0.04]\nshort_epochs = 1\nfinish = 1\n'
-    )
+    queue_file.write_text(SEARCH)
     assert [run.name for run in read_queue(queue_file)] == ["small@0.01-short", "small@0.04-short"]
     assert run_queue([queue_file], threads=1) == 0
     rows = read_results(queue_file.parent / "out.jsonl")
@@ -227,3 +231,19 @@ def test_a_search_tries_rates_finishes_the_best_and_opens_one_test_set(
     assert opened["config"] == full["config"] and opened["test"]["float"]["ndcg@20"] > 0
     assert (queue_file.parent / "runs" / full["name"] / "per_user.npz").exists()
     assert not (queue_file.parent / "runs" / "small=0.04").exists(), "nothing was trained for it"
+
+
+def test_a_winner_whose_folder_is_gone_is_trained_again(
+    queue_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search, "MOST_RATES", 2)
+    queue_file.write_text(SEARCH)
+    assert run_queue([queue_file], threads=1) == 0
+    results = queue_file.parent / "out.jsonl"
+    *others, opened = results.read_text().splitlines(keepends=True)
+    results.write_text("".join(others))  # as on another machine: rows were committed, folders were not
+    shutil.rmtree(queue_file.parent / "runs")
+    assert run_queue([queue_file], threads=1) == 0
+    before, again = json.loads(opened), read_results(results)[-1]
+    assert again["name"] == before["name"] and again["test"] == before["test"]
+    assert again["config"]["recipe"] == before["config"]["recipe"]

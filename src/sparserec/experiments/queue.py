@@ -45,7 +45,8 @@ class QueuedRun:
     results: Path
     dense_run: Path | None = None
     opens: Path | None = None
-    """Nothing is trained: the test set of this finished run is opened, and its record is the result."""
+    """Nothing is trained: the test set of this finished run is opened, and its record is the result. Where the folder
+    is gone (results travel between machines, folders do not) the run is trained again by its settings."""
 
     @property
     def log(self) -> Path:
@@ -163,8 +164,9 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
     write_text(settings, json.dumps(run.settings))
     dense = run.dense_run if run.dense_run is not None and RunFolder(run.dense_run).finished else ""
     words = [str(settings), str(run.folder), data_dir or "", str(threads or 0), str(dense)]
-    if run.opens is not None:
-        words = ["--open", str(run.opens), str(threads or 0)]
+    opens = run.opens if run.opens is not None and RunFolder(run.opens).finished else None
+    if opens is not None:
+        words = ["--open", str(opens), str(threads or 0)]
     command = [sys.executable, "-m", "sparserec.runs.child", *words]
     while True:
         _wait_for_benchmark()
@@ -175,7 +177,7 @@ def _train(run: QueuedRun, data_dir: str | None, threads: int | None) -> bool:
             child = subprocess.Popen(command, stdout=log, stderr=log)
             stopped = _watch(child)
         if child.returncode == 0 and not stopped:
-            append_result(run.results, run.name, RunFolder(run.opens or run.folder))
+            append_result(run.results, run.name, RunFolder(opens or run.folder))
             return True
         if not stopped:
             return False

@@ -7,7 +7,7 @@ settings of a run. It unfolds into runs as their results come in, so a stopped q
                       half or twice that rate is tried too
     NAME@RATE         the best `finish` of them at the recipe's length, test set closed; while the best of these is the
                       smallest or the largest of them, the next rate too: short trainings like larger rates
-    NAME=RATE         the best of these by validation, its test set opened: no second training
+    NAME=RATE         the best of these by validation, its test set opened: trained again only if its folder is gone
 """
 
 from __future__ import annotations
@@ -75,7 +75,8 @@ def unfold(search: Search, scores: dict[str, float | None]) -> list[Step]:
         winner = _ranked(search, chosen, scores, short=False)[0]
         if scores[_name(search, winner, short=False)] is not None:
             opened = _name(search, winner, short=False)
-            steps.append(Step(f"{search.name}={winner:g}", {}, opens=opened))
+            rate = {"recipe": {"learning_rate": winner}}
+            steps.append(Step(f"{search.name}={winner:g}", rate, opens=opened))
     return steps
 
 
