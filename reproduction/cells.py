@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from reproduction.grid import Block, Grid, Values, settings_of, variant_of
+from reproduction.grid import Block, Grid, Values, settings_of, stored_rate, variant_of
 from reproduction.rates import Rates
 from sparserec.errors import SettingError
 from sparserec.methods import METHODS
@@ -71,7 +71,10 @@ def _cell(grid: Grid, block: Block, combination: tuple[Any, ...], rates: Rates, 
     trained_base = variant.base or base
     values = settings_of(grid, variant, (data, trained_base, density, seed), case)
     rate, search = "its own", None
-    if not (block.own_rate or variant.own_rate or variant.own_recipe):
+    if variant.own_rate and (stored := stored_rate(trained_base, name)) is not None:
+        rate = f"searched: {stored.searched}"
+        values = merge({"method_settings": {"learning_rate": stored.rate}}, values)
+    elif not (block.own_rate or variant.own_rate or variant.own_recipe):
         chosen = rates.of(trained_base, name)
         rate = chosen.source
         if chosen.rate is not None:

@@ -39,7 +39,7 @@ class Variant(Settings):
     any_density: bool = False
     """The density changes nothing: one training serves all of them."""
     own_rate: bool = False
-    """The method has a learning rate of its own among its settings."""
+    """The method has a learning rate of its own among its settings; one that was searched is in `rates.toml` too."""
     own_recipe: bool = False
     """Trained as its base is by default, whatever the recipe of the grid."""
     priority: int | None = None

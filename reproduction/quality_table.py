@@ -13,6 +13,7 @@ from reproduction.entries import Entry, paired_test
 from reproduction.grid import variant_of
 from reproduction.rendering import Table
 from sparserec.evaluation import Comparison, holm
+from sparserec.methods import make_method
 from sparserec.runs import METRIC
 from sparserec.units import show_bytes
 
@@ -65,8 +66,17 @@ def _quality_line(entry: Entry, reference: Entry | None, test: tuple[Comparison,
         _share(first.metric("popular_share@20")),
         show_bytes(first.row["bytes"]["int8"]),
         NOTHING if entry.explorations is None else str(entry.explorations),
-        f"{first.row['config']['recipe']['learning_rate']:g} ({entry.cell.rate})",
+        f"{_first_rate(entry):g} ({entry.cell.rate})",
     ]
+
+
+def _first_rate(entry: Entry) -> float:
+    """Of the recipe, or of the method where that has one of its own."""
+    assert entry.first is not None
+    config = entry.first.config
+    if variant_of(entry.cell.variant).own_rate:
+        return make_method(config.method, config.method_settings).settings.learning_rate
+    return config.recipe.learning_rate
 
 
 def both_scores(entries: Iterable[Entry]) -> tuple[dict[str, float], dict[str, float]]:

@@ -13,9 +13,9 @@ import pytest
 from made_up_rows import row_of
 from typer.testing import CliRunner
 
-from reproduction.cells import Cell, Overrides
+from reproduction.cells import Cell, Overrides, unfold_grid
 from reproduction.entries import Entry, published_of
-from reproduction.grid import GRIDS, read_grid, read_stored, variant_of
+from reproduction.grid import GRIDS, read_grid, read_stored, stored_rate, variant_of
 from reproduction.hours import Stopwatch, with_hours
 from reproduction.jobs import Place, list_jobs, to_train
 from reproduction.paper_table import MODELS
@@ -264,6 +264,20 @@ def test_a_recorded_search_gives_the_rate(tmp_path: Path) -> None:
     assert rates.of("mf", "small_dense_bytes").rate is None
     assert Rates([]).of("lightgcn", "uniform") == Rates([]).of("lightgcn", "uniform")
     assert Rates([]).of("lightgcn", "uniform").rate == Rates([]).of("lightgcn", "sparserec").rate
+
+
+def test_a_methods_own_rate_goes_into_its_settings() -> None:
+    """DHE trains a network: the recipe's rate is for tables, a searched one of its own is not the recipe's."""
+    cells = {
+        cell.base: cell
+        for cell in unfold_grid(read_grid("table1"), Rates([]), Overrides())
+        if cell.variant == "dhe_small"
+    }
+    for base, cell in cells.items():
+        stored, config = stored_rate(base, "dhe_small"), cell.config
+        assert stored is not None and config is not None
+        assert config.method_settings["learning_rate"] == stored.rate != config.recipe.learning_rate
+        assert cell.rate.startswith("searched: ")
 
 
 def test_the_row_of_a_search_stands_before_an_equal_one_of_another_name(tmp_path: Path) -> None:
