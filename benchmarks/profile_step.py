@@ -45,8 +45,8 @@ def watch(clock: Clock, stepper: Stepper) -> None:
     from sparserec.recommenders import step as steps
     from sparserec.table import sparse
 
-    clock.wrap(multiply.MklMatrix, "multiply", "multiply")
-    for name in ("_take_rows", "_add_rows", "_add_all", "_take_all", "_scatter_rows", "slice_rows"):
+    clock.wrap(multiply.Matrix, "multiply", "multiply")
+    for name in ("_take_rows", "_add_rows", "_add_all", "_take_all", "_scatter_rows"):
         clock.wrap(filters, name, "gather and scatter")
     for name in ("_row_scales", "_push_all", "_push_rows"):
         clock.wrap(noise, name, "noise")
@@ -104,13 +104,12 @@ def _timed(work: Callable[[], object]) -> float:
 
 
 def _wide_product(stepper: Stepper, dim: int) -> float:
-    """One unblocked CSR product with all columns."""
-    from sparserec.graph.multiply import MklMatrix
-
+    """One unblocked CSR product with all columns, by torch (MKL where it has it)."""
     graph = stepper.graph
-    matrix = MklMatrix(graph.offsets, graph.neighbours, graph.weights, graph.n_nodes)
+    arrays = (torch.from_numpy(array) for array in (graph.offsets, graph.neighbours, graph.weights))
+    matrix = torch.sparse_csr_tensor(*arrays, (graph.n_nodes, graph.n_nodes), check_invariants=False)
     block, out = torch.randn(graph.n_nodes, dim), torch.empty(graph.n_nodes, dim)
-    return min(_timed(lambda: matrix.multiply(block, out)) for _ in range(6))
+    return min(_timed(lambda: torch.addmm(out, matrix, block, beta=0, out=out)) for _ in range(6))
 
 
 def _explore(stepper: Stepper, step: int) -> None:

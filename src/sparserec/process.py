@@ -196,14 +196,16 @@ def give_back() -> None:
             trim(0)
 
 
-LARGE_BLOCK = 1 << 20
+LARGE_BLOCK = 4 << 20
+KEPT_FREE = 32 << 20
 
 
 def return_large_blocks() -> None:
-    """Have glibc give every freed block of a megabyte or more straight back to the system.
+    """Have glibc give every freed block of 4 MB or more straight back to the system, and keep smaller ones.
 
     By default it raises that limit to 32 MB after the first such block, keeps the arrays of a step in a fragmented
     heap, and a training takes half as much memory again as it uses (Gowalla at density .125: 155 instead of 101 MB).
+    Losses work in pieces of a few megabytes: given back every time, their pages cost a sixth of a step.
     """
     if sys.platform.startswith("linux"):
         import ctypes
@@ -211,6 +213,7 @@ def return_large_blocks() -> None:
         option = getattr(ctypes.CDLL(None), "mallopt", None)
         if option is not None:
             option(-3, LARGE_BLOCK)  # M_MMAP_THRESHOLD
+            option(-1, KEPT_FREE)  # M_TRIM_THRESHOLD
 
 
 class PhasePeaks:

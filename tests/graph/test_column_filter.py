@@ -69,19 +69,14 @@ def run_adjoint(filters: ColumnFilter, gradients: list[np.ndarray], width: int, 
     return total
 
 
-@pytest.mark.parametrize("backend", ["mkl", "compiled"])
 @pytest.mark.parametrize("taps", ALL_TAPS)
-def test_blocked_equals_unblocked_equals_dense_powers(
-    graph: Adjacency, taps: tuple[Tap, ...], backend: str
-) -> None:
-    if backend == "mkl" and not torch.backends.mkl.is_available():
-        pytest.skip("this torch has no MKL")
+def test_blocked_equals_unblocked_equals_dense_powers(graph: Adjacency, taps: tuple[Tap, ...]) -> None:
     table = np.random.default_rng(3).standard_normal((graph.n_nodes, DIM)).astype(np.float32)
     expected = reference(dense_of(graph), taps, table.astype(np.float64))
     for rows in ROWS:
         wanted = np.arange(graph.n_nodes) if rows is None else rows
         for width in (1, 2, 3, 5, DIM):
-            filters = ColumnFilter(graph, taps, width, backend)  # type: ignore[arg-type]
+            filters = ColumnFilter(graph, taps, width)
             filters.begin(rows)
             for got, dense in zip(run_forward(filters, table, width, len(wanted)), expected):
                 np.testing.assert_allclose(got, dense[wanted], atol=3e-6)
@@ -94,7 +89,7 @@ def test_adjoint_is_the_transpose(graph: Adjacency, taps: tuple[Tap, ...], rows:
     table = rng.standard_normal((graph.n_nodes, DIM))
     n_rows = graph.n_nodes if rows is None else len(rows)
     gradients = [rng.standard_normal((n_rows, DIM)) for _ in taps]
-    filters = ColumnFilter(graph, taps, 3, "compiled", torch.float64)
+    filters = ColumnFilter(graph, taps, 3, torch.float64)
     filters.begin(rows)
     outputs = run_forward(filters, table, 3, n_rows)
     back = run_adjoint(filters, gradients, 3, graph.n_nodes)
@@ -114,7 +109,7 @@ def test_unsymmetric_weights_need_and_use_their_transpose(graph: Adjacency, taps
         rng.standard_normal((graph.n_nodes, DIM)),
         [rng.standard_normal((4, DIM)) for _ in taps],
     )
-    filters = ColumnFilter(graph, taps, 4, "compiled", torch.float64)
+    filters = ColumnFilter(graph, taps, 4, torch.float64)
     filters.begin(rows, weights, transposed)
     for got, dense in zip(run_forward(filters, table, 4, 4), reference(matrix, taps, table)):
         np.testing.assert_allclose(got, dense[rows], atol=1e-10)
@@ -145,7 +140,7 @@ def test_noise_enters_every_layer_and_is_carried_on(graph: Adjacency) -> None:
     for k in (1, 2, 3):
         layer = matrix @ layer + amount(k, np.arange(graph.n_nodes), np.arange(DIM))
         total = total + 0.25 * layer
-    filters = ColumnFilter(graph, LIGHTGCN, 3, "compiled", torch.float64)
+    filters = ColumnFilter(graph, LIGHTGCN, 3, torch.float64)
     filters.begin(rows)
     output = np.empty((3, DIM))
     for start, size in column_blocks(DIM, 3):

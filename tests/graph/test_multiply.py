@@ -1,13 +1,14 @@
-"""Both multiplies against a dense product, and slices against indexing."""
+"""The multiply against a dense product: all widths, some rows, few and many edges."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 import scipy.sparse
-import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
-from sparserec.graph.multiply import choose_backend, make_matrix, slice_rows
+from sparserec.graph.multiply import AHEAD, Matrix
 
 
 def random_csr(rows: int, columns: int, seed: int, dtype: type = np.float32) -> scipy.sparse.csr_matrix:
@@ -18,47 +19,52 @@ def random_csr(rows: int, columns: int, seed: int, dtype: type = np.float32) -> 
     return matrix
 
 
-def product(matrix: scipy.sparse.csr_matrix, block: np.ndarray, backend: str) -> np.ndarray:
-    out = torch.full((matrix.shape[0], block.shape[1]), torch.nan, dtype=torch.from_numpy(block).dtype)
-    arrays = matrix.indptr, matrix.indices, matrix.data
-    make_matrix(*arrays, matrix.shape[1], backend).multiply(torch.from_numpy(block), out)  # type: ignore[arg-type]
-    return out.numpy()
+def product(matrix: scipy.sparse.csr_matrix, block: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+    out = np.full((matrix.shape[0] if rows is None else len(rows), block.shape[1]), np.nan, block.dtype)
+    Matrix(matrix.indptr, matrix.indices, matrix.data, rows).multiply(block, out)
+    return out
 
 
-@pytest.mark.parametrize("backend", ["mkl", "compiled"])
-@pytest.mark.parametrize("width", [1, 3, 16, 33])
+@pytest.mark.parametrize("width", [1, 3, 4, 7, 16, 22, 33, 64])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_backends_equal_the_dense_product(backend: str, width: int, dtype: type) -> None:
-    if backend == "mkl" and not torch.backends.mkl.is_available():
-        pytest.skip("this torch has no MKL")
+def test_it_is_the_dense_product(width: int, dtype: type) -> None:
     matrix = random_csr(23, 41, width, dtype)
     block: np.ndarray = np.random.default_rng(1).standard_normal((41, width)).astype(dtype)
     tolerance = 1e-5 if dtype == np.float32 else 1e-12
-    np.testing.assert_allclose(product(matrix, block, backend), matrix.toarray() @ block, atol=tolerance)
+    np.testing.assert_allclose(product(matrix, block), matrix.toarray() @ block, atol=tolerance)
 
 
-@pytest.mark.parametrize("backend", ["mkl", "compiled"])
-def test_a_matrix_without_entries_gives_zeros(backend: str) -> None:
-    if backend == "mkl" and not torch.backends.mkl.is_available():
-        pytest.skip("this torch has no MKL")
+def test_a_matrix_without_entries_gives_zeros() -> None:
     empty = scipy.sparse.csr_matrix((4, 5), dtype=np.float32)
-    assert not product(empty, np.ones((5, 2), np.float32), backend).any()
-
-
-def test_without_mkl_the_compiled_loop_is_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: False)
-    assert choose_backend("auto") == "compiled"
-    assert choose_backend("mkl") == "mkl"  # what was asked for is not overruled
-    monkeypatch.setattr(torch.backends.mkl, "is_available", lambda: True)
-    assert choose_backend("auto") == "mkl"
-    assert choose_backend("compiled") == "compiled"
+    assert not product(empty, np.ones((5, 2), np.float32)).any()
+    assert not product(empty, np.ones((5, 16), np.float32), np.array([2], np.int32)).any()
 
 
 @pytest.mark.parametrize("rows", [[], [0], [5, 7, 22], list(range(23)), [22, 3, 3]])
-def test_slices_equal_indexing(rows: list[int]) -> None:
-    matrix = random_csr(23, 41, 5)
-    wanted = np.array(rows, np.int32)
-    offsets, neighbours, weights = slice_rows(matrix.indptr, matrix.indices, matrix.data, wanted)
-    sliced = scipy.sparse.csr_matrix((weights, neighbours, offsets), shape=(len(rows), 41))
-    np.testing.assert_array_equal(sliced.toarray(), matrix.toarray()[wanted])
-    assert offsets.dtype == neighbours.dtype == np.int32 and weights.dtype == np.float32
+def test_some_rows_are_those_of_the_whole_product(rows: list[int]) -> None:
+    matrix, wanted = random_csr(23, 41, 5), np.array(rows, np.int32)
+    block: np.ndarray = np.random.default_rng(2).standard_normal((41, 20)).astype(np.float32)
+    np.testing.assert_array_equal(product(matrix, block, wanted), product(matrix, block)[wanted])
+
+
+@given(st.lists(st.integers(0, 3 * AHEAD), min_size=1, max_size=12), st.integers(0, 99))
+def test_rows_of_any_length(lengths: list[int], seed: int) -> None:
+    """Rows are fetched ahead of their edges: also where a row, or the matrix, ends before that."""
+    rng = np.random.default_rng(seed)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    neighbours = rng.integers(0, 9, offsets[-1], np.int32)
+    weights, block = rng.standard_normal(offsets[-1]), rng.standard_normal((9, 20))
+    out = np.full((len(lengths), 20), np.nan)
+    Matrix(offsets, neighbours, weights).multiply(block, out)
+    parts = np.split(weights[:, None] * block[neighbours], offsets[1:-1])
+    np.testing.assert_allclose(out, [part.sum(0) for part in parts], atol=1e-12)
+
+
+def test_columns_do_not_know_their_block() -> None:
+    """A column has the same bits alone or beside others, so that blocks may be cut anywhere."""
+    matrix = random_csr(30, 30, 3)
+    block: np.ndarray = np.random.default_rng(4).standard_normal((30, 32)).astype(np.float32)
+    whole = product(matrix, block)
+    for start, stop in ((0, 16), (16, 32), (5, 6), (8, 15)):
+        part = np.ascontiguousarray(block[:, start:stop])
+        np.testing.assert_array_equal(product(matrix, part), whole[:, start:stop])

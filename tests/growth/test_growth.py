@@ -4,7 +4,7 @@ Peak live bytes are taken at N and at 4N nodes with the very same batches. Count
 every array allocated inside compiled code (tracemalloc; the compiler's allocator is switched to Python's for it), and
 every torch storage (dispatch mode). The two peaks are added although they need not coincide. Not counted: the graph
 and the interactions, which exist before the measurement starts, and the first support, which is a phase of its own.
-The compiled multiply and MKL may hold small buffers per thread that none of these see.
+Compiled loops and MKL may hold small buffers per thread that none of these see.
 """
 
 from __future__ import annotations

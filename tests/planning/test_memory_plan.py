@@ -65,7 +65,6 @@ def test_a_step_over_edges() -> None:
     assert LIGHTGCN.step_bytes(sizes) == {
         "scratch": 4 * 2 * 1100 * 24,  # two float32 buffers of all nodes
         "rows": 4 * 2 * rows * 24,  # outputs and their gradients
-        "last hop": 16 * 6000,  # a copy of the graph's entries, each pair twice at 8 bytes
         "loss": 4 * 3 * 500 * 24,  # three gathered rows of each edge
     }
 

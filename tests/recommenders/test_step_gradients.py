@@ -154,7 +154,7 @@ def test_step_equals_autograd(name: str, settings: dict[str, Any]) -> None:
     graph = build_adjacency(TRAIN, base.self_loops)
     values = np.random.default_rng(1).standard_normal((NODES, DIM))
     table = Watched(values)
-    stepper = Stepper(base, graph, table, SEED, "compiled", torch.float64)  # type: ignore[arg-type]
+    stepper = Stepper(base, graph, table, SEED, torch.float64)
     loss = stepper.run(batch_for(base), STEP, 0.01)
     value, gradient = expected(name, base, graph, values)
     assert loss == pytest.approx(value, rel=1e-7)
@@ -169,7 +169,7 @@ def test_weight_decay_pulls_every_entry_beside_what_the_base_decays(
     graph = build_adjacency(TRAIN, base.self_loops)
     values = np.random.default_rng(1).standard_normal((NODES, DIM))
     table = Watched(values)
-    stepper = Stepper(base, graph, table, SEED, "compiled", torch.float64, 0.25)  # type: ignore[arg-type]
+    stepper = Stepper(base, graph, table, SEED, torch.float64, 0.25)
     loss = stepper.run(batch_for(base), STEP, 0.01)
     value, gradient = expected(name, base, graph, values)
     assert loss == pytest.approx(value + 0.25 / 2 * np.square(values).sum(), rel=1e-6)
@@ -189,7 +189,7 @@ def test_sparse_step_drops_active_entries_and_shows_candidates_the_whole_gradien
     dense, active = np.zeros((NODES, DIM)), np.zeros((NODES, DIM), bool)
     dense[rows, columns], active[rows, columns] = values, True
     gradient = gradient_with_inactive_kept(base, graph, dense, active)
-    Stepper(base, graph, table, SEED, "compiled", torch.float64).run(batch_for(base), STEP, 0.01)
+    Stepper(base, graph, table, SEED, torch.float64).run(batch_for(base), STEP, 0.01)
     np.testing.assert_allclose(table.first / 0.1, gradient[rows, columns], rtol=1e-5, atol=1e-6)
     assert table.candidates is not None
     inactive = ~active[candidates]

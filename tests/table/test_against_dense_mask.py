@@ -118,16 +118,15 @@ def masked_twin(table: SparseTable, train: Interactions) -> MaskedDense:
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("backend", ["auto", "compiled"])
 @pytest.mark.parametrize("cumulative", [True, False], ids=["cumulative", "instantaneous"])
 @pytest.mark.parametrize(("width", "ratio"), [(10, 0.5), (4, 0.5), (3, 1.0)])
-def test_sparse_is_dense_times_mask(width: int, ratio: float, cumulative: bool, backend: str) -> None:
+def test_sparse_is_dense_times_mask(width: int, ratio: float, cumulative: bool) -> None:
     train, rng = interactions(), np.random.default_rng(1)
     shape = Shape(N_USERS, N_ITEMS, DIM, width)
     table = SparseTable.create(shape, uniform_support(shape, 120, rng), InitialValues(4, "normal", 0.3, 0.3))
     twin = masked_twin(table, train)
     base = make_recommender("lightgcn", {"layers": LAYERS, "decay": DECAY})
-    stepper = Stepper(base, build_adjacency(train), table, 0, backend)  # type: ignore[arg-type]
+    stepper = Stepper(base, build_adjacency(train), table, 0)
     sampler = Sampler(train, 40, 7, "users")
     for step in range(1, 16):
         if step % 5 == 1:

@@ -3,13 +3,13 @@
 from sparserec.graph.adjacency import Adjacency, build_adjacency, build_histories, by_degree, by_group
 from sparserec.graph.dropout import decay_gradient, drop_entries, dropped_weights
 from sparserec.graph.filter import ColumnFilter, Noise, Tap, automatic_width
-from sparserec.graph.multiply import Backend, choose_backend, make_matrix
+from sparserec.graph.multiply import Matrix
 from sparserec.graph.noise import SignedNoise
 
 __all__ = [
     "Adjacency",
-    "Backend",
     "ColumnFilter",
+    "Matrix",
     "Noise",
     "SignedNoise",
     "Tap",
@@ -18,9 +18,7 @@ __all__ = [
     "build_histories",
     "by_degree",
     "by_group",
-    "choose_backend",
     "decay_gradient",
     "drop_entries",
     "dropped_weights",
-    "make_matrix",
 ]

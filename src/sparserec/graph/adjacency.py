@@ -10,7 +10,7 @@ from sparserec.data import Interactions
 from sparserec.errors import DataError
 
 MOST_ENTRIES = 2**31 - 1
-"""Offsets are int32: half the bytes of int64, and the only width MKL takes without converting."""
+"""Offsets are int32: half the bytes of int64."""
 
 
 @dataclass(frozen=True)

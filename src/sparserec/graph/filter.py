@@ -18,7 +18,7 @@ from numba import prange
 
 from sparserec.compiled import compiled
 from sparserec.graph.adjacency import Adjacency
-from sparserec.graph.multiply import Backend, Matrix, make_matrix, slice_rows
+from sparserec.graph.multiply import Matrix
 
 Tap = tuple[float, ...]
 """Coefficients of S^0, S^1, ... of one output."""
@@ -45,21 +45,21 @@ class ColumnFilter:
         adjacency: Adjacency,
         taps: Sequence[Tap],
         width: int,
-        backend: Backend = "auto",
         dtype: torch.dtype = torch.float32,
     ) -> None:
-        self.adjacency, self.taps, self.backend = adjacency, tuple(taps), backend
+        self.adjacency, self.taps = adjacency, tuple(taps)
         self.layers = max(len(tap) for tap in self.taps) - 1
         self._buffers = [torch.empty(adjacency.n_nodes * width, dtype=dtype) for _ in range(2)]
-        self._weights = adjacency.weights.astype(torch.empty(0, dtype=dtype).numpy().dtype, copy=False)
-        self._whole = self._matrix(self._weights)
+        self._number = self._buffers[0].numpy().dtype
+        self._whole = self._matrix(adjacency.weights)
         self._forward = self._backward = self._whole
-        self._last: Matrix = self._whole
+        self._last = self._whole
         self._rows: np.ndarray | None = None
 
-    def _matrix(self, weights: np.ndarray) -> Matrix:
-        graph = self.adjacency
-        return make_matrix(graph.offsets, graph.neighbours, weights, graph.n_nodes, self.backend)
+    def _matrix(self, weights: np.ndarray, rows: np.ndarray | None = None) -> Matrix:
+        return Matrix(
+            self.adjacency.offsets, self.adjacency.neighbours, weights.astype(self._number, copy=False), rows
+        )
 
     def _coefficient(self, tap: Tap, layer: int) -> float:
         return tap[layer] if layer < len(tap) else 0.0
@@ -77,15 +77,12 @@ class ColumnFilter:
     ) -> None:
         """Start a step: which rows are wanted (None: all) and, under edge dropout, this step's edge weights."""
         assert (weights is None) == (transposed_weights is None), "edge weights are needed in both directions"
-        graph = self.adjacency
         self._rows = rows
-        forward_weights = self._weights if weights is None else weights
         self._forward = self._whole if weights is None else self._matrix(weights)
         self._backward = self._whole if transposed_weights is None else self._matrix(transposed_weights)
         self._last = self._forward
         if rows is not None and self.layers > 0:
-            taken = slice_rows(graph.offsets, graph.neighbours, forward_weights, rows)
-            self._last = make_matrix(taken[0], taken[1], taken[2], graph.n_nodes, self.backend)
+            self._last = self._matrix(self.adjacency.weights if weights is None else weights, rows)
 
     def input(self, width: int) -> torch.Tensor:
         """The (nodes, width) buffer that the table fills before `forward`."""
@@ -124,7 +121,7 @@ class ColumnFilter:
             last = layer == self.layers
             matrix = last_matrix if last else self._forward
             target = self._view(1 - current, width, len(rows) if last and rows is not None else None)
-            matrix.multiply(block, target)
+            matrix.multiply(block.numpy(), target.numpy())
             taken = None if last else rows  # the last hop already holds just the wanted rows
             if noise is not None:
                 noise(layer, target.numpy(), rows if last else None, first_column)
@@ -145,10 +142,6 @@ class ColumnFilter:
             else:
                 (_add_rows if layer else _take_rows)(block, rows, coefficient, output)
 
-    def end_forward(self) -> None:
-        """Forget the rows cut out for the last hop: the adjoint does not need them."""
-        self._last = self._forward
-
     def adjoint(
         self, width: int, gradients: Sequence[np.ndarray], everywhere: np.ndarray | None = None
     ) -> torch.Tensor:
@@ -162,7 +155,7 @@ class ColumnFilter:
         self._scatter(total.numpy(), self.layers, gradients, everywhere)
         for layer in range(self.layers - 1, -1, -1):
             target = self._view(1 - current, width)
-            self._backward.multiply(total, target)
+            self._backward.multiply(total.numpy(), target.numpy())
             total, current = target, 1 - current
             self._scatter(total.numpy(), layer, gradients, everywhere)
         return total

@@ -44,7 +44,7 @@ def examine(folder: Path | None = None) -> list[Finding]:
         Finding("system", f"{platform.system()} {platform.machine()}"),
         *versions(),
         *threads(),
-        *multiply(),
+        Finding("multiply", f"{multiply_speed():.1f} GFLOP/s"),
         compiled_cache(kept_in()),
         writable("cache folder", cache_folder()),
         memory(),
@@ -140,35 +140,15 @@ def load_finding(load: float, cores: int) -> Finding:
     return Finding("load", f"{load:.1f}", "warning" if busy else "ok", advice)
 
 
-def multiply() -> list[Finding]:
-    """Which sparse multiply is used and how fast it is here."""
-    from sparserec.graph import choose_backend
-
-    backend = choose_backend()
-    loop = multiply_speed("compiled")
-    if backend != "mkl":
-        advice = "this torch has no MKL (normal on ARM and macOS); the compiled loop is used"
-        return [Finding("multiply", f"compiled loop, {loop:.1f} GFLOP/s", "ok", advice)]
-    speed = multiply_speed("mkl")
-    slow = speed < 0.8 * loop
-    advice = "MKL is slower here than the compiled loop: look at the thread settings" if slow else ""
-    return [
-        Finding("multiply", f"MKL, {speed:.1f} GFLOP/s", "warning" if slow else "ok", advice),
-        Finding("multiply without MKL", f"compiled loop, {loop:.1f} GFLOP/s"),
-    ]
-
-
-def multiply_speed(backend: Literal["mkl", "compiled"]) -> float:
-    """Billions of floating-point operations a second on a small made-up graph."""
-    import torch
-
-    from sparserec.graph import build_adjacency, make_matrix
+def multiply_speed() -> float:
+    """Billions of floating-point operations a second of the sparse multiply, on a small made-up graph."""
+    from sparserec.graph import Matrix, build_adjacency
     from sparserec.planning.timing import seconds_of, synthetic_train
 
     graph = build_adjacency(synthetic_train(MULTIPLY_NODES // 2, MULTIPLY_NODES // 2, MULTIPLY_PAIRS))
-    matrix = make_matrix(graph.offsets, graph.neighbours, graph.weights, graph.n_nodes, backend)
-    block = torch.from_numpy(np.ones((graph.n_nodes, MULTIPLY_WIDTH), np.float32))
-    out = torch.empty_like(block)
+    matrix = Matrix(graph.offsets, graph.neighbours, graph.weights)
+    block = np.ones((graph.n_nodes, MULTIPLY_WIDTH), np.float32)
+    out = np.empty_like(block)
     taken = seconds_of(lambda: matrix.multiply(block, out), 0.1, 10)
     return 2.0 * len(graph.weights) * MULTIPLY_WIDTH / taken / 1e9
 

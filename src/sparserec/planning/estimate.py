@@ -182,7 +182,7 @@ def _advice(found: Estimate) -> str:
     if found.peak_phase == "read":
         return "fewer interactions (`read.core=5`), or a machine with more memory"
     largest = max(ledger, key=lambda role: ledger[role])
-    if largest in ("graph", "interactions", "last hop", "batches", "sorting"):
+    if largest in ("graph", "interactions", "batches", "sorting"):
         return "fewer interactions (`read.core=5`)"
     if found.method != "sparserec" and not make_method(found.method).sparse_state:
         return "method sparserec, which holds no dense table, or a smaller `dim`"

@@ -19,7 +19,7 @@ import scipy.sparse
 import torch
 
 from sparserec.data import Interactions
-from sparserec.graph import Adjacency, Backend, ColumnFilter, Tap
+from sparserec.graph import Adjacency, ColumnFilter, Tap
 from sparserec.table import EntryDropout, Table
 
 
@@ -119,11 +119,9 @@ def scaled_rows(table: Table, graph: Adjacency) -> np.ndarray:
     return unit if graph.item_lengths is None else unit * graph.item_lengths[:, None]
 
 
-def filtered(
-    graph: Adjacency, taps: Sequence[Tap], table: Table, backend: Backend = "auto"
-) -> list[np.ndarray]:
+def filtered(graph: Adjacency, taps: Sequence[Tap], table: Table) -> list[np.ndarray]:
     """Outputs of all nodes by these taps, shape (nodes, columns held here) each, a column block at a time."""
-    filters = ColumnFilter(graph, taps, table.shape.width, backend)
+    filters = ColumnFilter(graph, taps, table.shape.width)
     filters.begin(None)
     whole = [np.empty((graph.n_nodes, table.shape.columns), np.float32) for _ in taps]
     for block, (start, width) in enumerate(table.shape.local_blocks):

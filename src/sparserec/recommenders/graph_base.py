@@ -79,14 +79,12 @@ class GraphBase(Recommender):
         return 8 * (2 * sizes.train + self.self_loops * sizes.nodes) + 4 * (sizes.nodes + 1)
 
     def step_bytes(self, sizes: StepSizes) -> Ledger:
-        """The filter's buffers, rows of the batch with their gradients, the edges of the last hop, and the loss."""
+        """The filter's buffers, rows of the batch with their gradients, and the loss."""
         width, rows = automatic_width(sizes.nodes, sizes.dim), self.batch_rows(sizes)
-        layers = max(len(tap) for tap in self.taps) - 1
         share = 1 if self.whole_rows else sizes.processes
         return {
             "scratch": 4 * (2 + self.decays_outputs) * sizes.nodes * width,
             "rows": -(-2 * 4 * len(self.taps) * rows * sizes.dim // share),
-            "last hop": min(8 * 2 * sizes.train, self.graph_bytes(sizes)) if layers else 0,
             "loss": -(-self.loss_bytes(sizes.batch_size, rows, sizes.dim) // share),
         }
 

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from sparserec.data import Batch
-from sparserec.graph import Adjacency, Backend, ColumnFilter, decay_gradient, drop_entries
+from sparserec.graph import Adjacency, ColumnFilter, decay_gradient, drop_entries
 from sparserec.recommenders.base import Loss, Perturbation
 from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand, rows_of
 from sparserec.table import Ledger, Table, Update
@@ -30,7 +30,6 @@ class Stepper:
     graph: Adjacency
     table: Table
     seed: int
-    backend: Backend = "auto"
     dtype: torch.dtype = torch.float32
     weight_decay: float = 0.0
     """Adam's coupled decay on every entry, beside what the recommender decays."""
@@ -40,7 +39,7 @@ class Stepper:
 
     def __post_init__(self) -> None:
         taps, width = self.recommender.taps, self.table.shape.width
-        self.filter = ColumnFilter(self.graph, taps, width, self.backend, self.dtype)
+        self.filter = ColumnFilter(self.graph, taps, width, self.dtype)
 
     def run(self, batch: Batch, step: int, learning_rate: float) -> float:
         """Update the table with one batch; returns the loss before the update, regulariser included."""
@@ -78,7 +77,6 @@ class Stepper:
         mask = change.output_dropout
         if mask.rate:
             drop_entries(outputs[0], rows.rows, mask.key, mask.rate, shape.first_column)
-        filters.end_forward()
         if not self.recommender.whole_rows:
             loss = self.recommender.loss(outputs, rows, self.seed, step)
         else:
