@@ -84,7 +84,8 @@ def profile(options: argparse.Namespace) -> None:
         watch(clock, stepper)
         whole = [_timed(lambda b=batch: stepper.run(b, 3, 0.001)) for batch in batches[2:]]  # type: ignore[misc]
         split = {name: seconds / len(whole) for name, seconds in clock.seconds.items()}
-        wide = _wide_product(stepper, options.dim)
+        wide = _products(stepper, options.dim)[1]
+        ours, torchs = _products(stepper, stepper.table.shape.width)
         around = {} if options.steps_only else _around_a_step(stepper, train, batches[0])
     split["rest"] = statistics.mean(whole) - sum(split.values())
     step = statistics.median(plain)
@@ -92,7 +93,7 @@ def profile(options: argparse.Namespace) -> None:
     print(json.dumps({
         "name": f"profile {options.base}", "step_seconds": step,
         "split_seconds": {name: round(seconds, 5) for name, seconds in split.items()},
-        "wide_product_seconds": wide,
+        "wide_product_seconds": wide, "block_product_seconds": ours, "block_product_torch_over_ours": torchs / ours,
         "outside_multiply_over_2L_wide_products": outside / (2 * options.layers * wide), **around,
     }))  # fmt: skip
 
@@ -103,13 +104,23 @@ def _timed(work: Callable[[], object]) -> float:
     return time.perf_counter() - start
 
 
-def _wide_product(stepper: Stepper, dim: int) -> float:
-    """One unblocked CSR product with all columns, by torch (MKL where it has it)."""
+def _products(stepper: Stepper, width: int) -> tuple[float, float]:
+    """Seconds of one product with so many columns, ours and torch's (MKL where it has it), in turn."""
+    from sparserec.graph import Matrix
+
     graph = stepper.graph
-    arrays = (torch.from_numpy(array) for array in (graph.offsets, graph.neighbours, graph.weights))
-    matrix = torch.sparse_csr_tensor(*arrays, (graph.n_nodes, graph.n_nodes), check_invariants=False)
-    block, out = torch.randn(graph.n_nodes, dim), torch.empty(graph.n_nodes, dim)
-    return min(_timed(lambda: torch.addmm(out, matrix, block, beta=0, out=out)) for _ in range(6))
+    arrays = graph.offsets, graph.neighbours, graph.weights
+    ours, size = Matrix(*arrays), (graph.n_nodes, graph.n_nodes)
+    torchs = torch.sparse_csr_tensor(*map(torch.from_numpy, arrays), size, check_invariants=False)
+    block, out = torch.randn(graph.n_nodes, width), torch.empty(graph.n_nodes, width)
+    pairs = [
+        (
+            _timed(lambda: ours.multiply(block.numpy(), out.numpy())),
+            _timed(lambda: torch.addmm(out, torchs, block, beta=0, out=out)),
+        )
+        for _ in range(20)
+    ]
+    return min(first for first, _ in pairs), min(second for _, second in pairs)
 
 
 def _explore(stepper: Stepper, step: int) -> None:

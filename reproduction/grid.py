@@ -44,6 +44,8 @@ class Variant(Settings):
     """Trained as its base is by default, whatever the recipe of the grid."""
     priority: int | None = None
     """Instead of the block's."""
+    about: str | None = None
+    """What is not as in its paper; stands below every table that shows it."""
 
 
 class Block(Settings):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from reproduction.entries import Entry, gather
 from reproduction.grid import Grid, variant_of
 from reproduction.jobs import Job
+from reproduction.quality_table import what_differs
 from reproduction.rendering import Line, Pair, Table, marks
 from reproduction.sections import settings_in
 from sparserec.runs import METRIC
@@ -71,7 +73,10 @@ def comparison_table(grid: Grid, jobs: Sequence[Job]) -> Table:
             [f"{density:g}", label, *(column[name] for column in columns)] for name, label in MODELS.items()
         ]
     lines.append(["any", "DHE", *(_network(entries, place, metric) for place, metric in _across(entries))])
-    return _shaped("", ["density", "model"], entries, lines)
+    shown = (found[name] for found in entries.by_setting.values() for name in MODELS if name in found)
+    networks = (found[name] for found in entries.by_setting.values() for name in NETWORKS if name in found)
+    table = _shaped("", ["density", "model"], entries, lines)
+    return replace(table, notes=what_differs([*shown, *networks]))
 
 
 def own_table(grid: Grid, jobs: Sequence[Job]) -> Table | None:

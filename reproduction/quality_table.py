@@ -34,7 +34,16 @@ def quality_table(title: str, entries: list[Entry]) -> Table | None:
     reference = next((entry for entry in there if entry.is_sparserec), None)
     tests = _tests(reference, there)
     lines = [_quality_line(entry, reference, tests.get(entry.cell)) for entry in there]
-    return Table(title, QUALITY, lines, [*_agreement_note(entries), *not_there(entries)])
+    return Table(
+        title, QUALITY, lines, [*_agreement_note(entries), *what_differs(there), *not_there(entries)]
+    )
+
+
+def what_differs(entries: Iterable[Entry]) -> list[str]:
+    """A line for each variant that is not as in its paper; those of `entries` that have a result."""
+    names = dict.fromkeys(entry.cell.variant for entry in entries if entry.found)
+    variants = [variant_of(name) for name in names]
+    return [f"{variant.label}: {variant.about}." for variant in variants if variant.about]
 
 
 def not_there(entries: Iterable[Entry]) -> list[str]:

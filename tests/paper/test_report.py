@@ -13,10 +13,11 @@ from scipy import stats
 
 from reproduction.answers import answers, correlation, lead_of
 from reproduction.cells import Cell, Overrides
-from reproduction.entries import Entry
+from reproduction.entries import Entry, gather
 from reproduction.grid import GRIDS, read_grid
 from reproduction.jobs import Job, Place, list_jobs
 from reproduction.paper_table import comparison_table, own_table
+from reproduction.quality_table import quality_table
 from reproduction.recorded import Found
 from reproduction.rendering import MOST_LINES, Pair, Section, Table, as_html, as_markdown, marks
 from reproduction.report import sections_of
@@ -59,6 +60,16 @@ def test_table_1_has_the_papers_shape(tmp_path: Path) -> None:
     assert pep == Pair("0.1300", "0.1335", "best", "second", "one seed")
     assert bet == Pair("", "0.1201")
     assert lines["any", "DHE"][2] == Pair("", "0.1329")
+
+
+def test_a_reduced_search_is_said_to_be_one(tmp_path: Path) -> None:
+    """Below the table and in the name of the line, where the method has a row; nowhere else."""
+    jobs = filled(tmp_path, ["table1"], {"sparserec": 0.12, "bet": 0.13})
+    notes = comparison_table(read_grid("table1"), jobs).notes
+    assert len(notes) == 1 and notes[0].startswith("BET, reduced search: 50 probes")
+    detail = quality_table("", gather(jobs, read_grid("table1"), ("gowalla", "mgdcf", 0.125)))
+    assert detail is not None and notes[0] in detail.notes
+    assert [line[0] for line in detail.lines] == ["BET, reduced search", "SparseRec"]
 
 
 def test_rows_of_our_own_stand_below(tmp_path: Path) -> None:
