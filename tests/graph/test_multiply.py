@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from numba.core.errors import TypingError
 
 from sparserec.graph.multiply import AHEAD, Matrix
 
@@ -68,3 +69,12 @@ def test_columns_do_not_know_their_block() -> None:
     for start, stop in ((0, 16), (16, 32), (5, 6), (8, 15)):
         part = np.ascontiguousarray(block[:, start:stop])
         np.testing.assert_array_equal(product(matrix, part), whole[:, start:stop])
+
+
+def test_memory_that_lies_otherwise_is_refused() -> None:
+    """The compiled sum follows no strides: a slice of columns would be read as another matrix."""
+    matrix = random_csr(23, 41, 5)
+    wide, out = np.ones((41, 8), np.float32), np.empty((23, 4), np.float32)
+    for block, target in ((wide[:, ::2], out), (wide[:, :4].copy(), out.astype(np.float64))):
+        with pytest.raises(TypingError, match="contiguous"):
+            Matrix(matrix.indptr, matrix.indices, matrix.data).multiply(block, target)

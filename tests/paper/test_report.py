@@ -137,9 +137,17 @@ def test_the_questions_are_answered_from_rows_alone(tmp_path: Path) -> None:
     scores = {"sparserec": 0.12, "pep": 0.13, "cerp": 0.11, "uniform": 0.1, "instantaneous": 0.125}
     first, start, growth, sizes = answers(filled(tmp_path, grids, scores))
     assert "first in 0 of 18 settings" in first and "-0.0100" in first and "against PEP" in first
+    assert "as many bytes" not in first
     assert "+0.0200" in start and "+20.0 %" in start and "(the paper: +0.0064, +4.5 %)" in start
     assert "-0.0050" in growth and "(the paper: +0.0035, +2.4 %)" in growth
     assert "0.60 [0.593, 0.607] users" in sizes and "0.60 to 0.60 items" in sizes
+
+
+def test_equal_bytes_are_part_of_the_first_answer(tmp_path: Path) -> None:
+    scores = {"sparserec": 0.12, "pep": 0.11, "small_dense_bytes": 0.125}
+    first = answers(filled(tmp_path, ["table1", "ablation", "sizes"], scores))[0]
+    assert "of as many bytes, which the paper does not have, it is ahead in 0 of 18" in first
+    assert "-0.0050" in first and "against PEP" in first
 
 
 def test_the_interval_of_a_correlation_by_hand() -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sparserec.data import Batch
-from sparserec.evaluation import top_items
 from sparserec.recommenders import make_recommender, rows_of
 from sparserec.recommenders.losses import block_scores, pair_scores
 
@@ -56,11 +54,3 @@ def test_a_step_sums_by_the_tables_blocks() -> None:
         losses.append(make_recommender("lightgcn").loss([vectors.copy()], rows, 0, 1).value)
     assert losses[0] == np.log1p(np.exp(-2.0)), "(2^24 - 2^24) + (1 + 1)"
     assert rows_of(batch, 1, 2).width is None
-
-
-def test_ranking_sums_by_blocks_too() -> None:
-    """Item 0 scores (2^24 - 2^24) + (1 + 1) = 2 in blocks of two, item 1 has 1.5."""
-    items = torch.tensor([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.5]])
-    users = torch.from_numpy(ROW[:, [0, 2, 1, 3]].copy())
-    best = top_items(lambda ids: users[torch.from_numpy(ids).long()], items, np.array([0]), 2, [], width=2)
-    assert best.tolist() == [[0, 1]]

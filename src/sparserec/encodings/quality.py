@@ -188,4 +188,4 @@ def evaluate_part(
 
     whole = torch.from_numpy(shape.whole_rows(items))
     parts = train, truth, also_seen
-    return evaluate(user_vectors, whole, *parts, ks=ks, width=shape.width, processes=holders(shape))
+    return evaluate(user_vectors, whole, *parts, ks=ks, processes=holders(shape))

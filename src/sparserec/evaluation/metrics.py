@@ -184,19 +184,17 @@ def evaluate(
     truth: Listed,
     also_seen: Sequence[Listed] = (),
     ks: Sequence[int] = (20,),
-    width: int | None = None,
     processes: Processes = ALONE,
 ) -> Evaluation:
     """Rank all items but those of `train` and `also_seen` for every user of `truth` and measure the lists.
 
-    Scores are summed block by block of `width` columns, as training sums them; None is one block. Several processes
-    share the users, and all get the result.
+    Several processes share the users, and all get the result.
     """
 
     def ranked(users: np.ndarray, k: int, seen: Sequence[Listing]) -> np.ndarray:
         if len(item_vectors) != train.n_items:
             raise DataError(f"{len(item_vectors)} item vectors for {train.n_items} items")
-        return top_items(user_vectors, item_vectors, users, k, seen, width=width, processes=processes)
+        return top_items(user_vectors, item_vectors, users, k, seen, processes=processes)
 
     return _measure(ranked, train, truth, also_seen, ks)
 

@@ -26,7 +26,7 @@ Listing = tuple[np.ndarray, np.ndarray]  # offsets over all users, and their ite
 
 NO_ITEM = -1  # fills the list of a user who has seen all but fewer than k items
 _GROUP = 64  # scores compared at once: a few vector instructions instead of 64 branches
-MOST_USERS, MOST_ITEMS = 512, 1024  # of a tile: what is added to it block by block should stay in the cache
+MOST_USERS, MOST_ITEMS = 512, 1024  # of a tile: its scores are still in the cache when they are scanned
 
 
 def top_items(
@@ -36,15 +36,14 @@ def top_items(
     k: int,
     seen: Sequence[Listing],
     scratch_bytes: int = 32 << 20,
-    width: int | None = None,
     processes: Processes = ALONE,
 ) -> np.ndarray:  # int32 (len(users), k), best first
     """Rank all items for `users`, leaving out those listed in `seen`; see the module for ties and memory.
 
     Besides the result and what the caller holds, memory stays below `scratch_bytes` and what `user_vectors`
-    needs for one chunk of users, however many users and items there are. Scores are summed over each block of
-    `width` columns and then in block order; None is one block. Several processes take chunks of users in turn; all ask
-    `user_vectors` for the chunks of one turn together, and all get all lists.
+    needs for one chunk of users, however many users and items there are. Several processes take chunks of users in
+    turn, of the same size as one process would; all ask `user_vectors` for the chunks of one turn together, and all get
+    all lists.
     """
     n_items, dim = item_vectors.shape
     if item_vectors.dtype != torch.float32:
@@ -52,7 +51,7 @@ def top_items(
     rows, hidden = _plain(users), _hidden(seen, users, k, n_items)
     best_item = np.full((len(users), k), NO_ITEM, dtype=np.int32)
     chunk, block = tile_shape(len(users), n_items, dim, k, scratch_bytes)
-    scratch, columns = item_vectors.new_empty(chunk * block), width or dim
+    scratch = item_vectors.new_empty(chunk * block)
     best_score = np.empty((chunk, k), dtype=np.float32)
     for turn in range(0, len(users), chunk * processes.count):
         start = turn + chunk * processes.rank
@@ -63,12 +62,7 @@ def top_items(
         for first in range(0, n_items, block):
             part = item_vectors[first : first + block]
             tile = scratch[: len(some) * len(part)].view(len(some), len(part))
-            torch.mm(vectors[:, :columns], part[:, :columns].T, out=tile)
-            for column in range(
-                columns, dim, columns
-            ):  # the products of further blocks are added to the first
-                one = slice(column, column + columns)
-                torch.addmm(tile, vectors[:, one], part[:, one].T, out=tile)
+            torch.mm(vectors, part.T, out=tile)
             scores = tile.cpu().numpy()
             if not _merge(scores, first, rows[start:], hidden, best_item[start:], best_score, filled):
                 raise TrainingError("a score is not a number: the vectors to evaluate hold NaN or infinity")

@@ -13,6 +13,7 @@ import numpy as np
 from llvmlite import ir
 from numba import prange, types
 from numba.core import cgutils
+from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from sparserec.compiled import compiled
@@ -79,6 +80,11 @@ def _typed_sum(  # type: ignore[no-untyped-def]
     typing, first, stop, neighbours, weights, block, out, row, column, lanes
 ):
     """out[row, column : column + lanes] = sum of weights[edge] * block[neighbours[edge]] there, over a row's edges."""
+    arrays = (neighbours, weights, block, out)
+    if any(one.layout != "C" for one in arrays) or not weights.dtype == block.dtype == out.dtype:
+        raise TypingError(
+            "multiply reads and writes memory as it lies: contiguous arrays, numbers of one type"
+        )
     return types.void(first, stop, neighbours, weights, block, out, row, column, lanes), _write_sum
 
 

@@ -21,7 +21,7 @@ from sparserec.graph import Adjacency, Tap, dropped_weights
 from sparserec.recommenders.base import Loss, Perturbation, Sampling
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.info_bpr import info_bpr
-from sparserec.recommenders.losses import plain_bpr
+from sparserec.recommenders.losses import add_weighted, plain_bpr, squared_lengths
 from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Between, Settings
 from sparserec.table import EntryDropout, InitialValues
@@ -108,12 +108,9 @@ def _decay_of_batch(vectors: np.ndarray, rows: RowBatch, decay: float, gradient:
     """Penalty on the batch's rows, users and items each scaled to their number in the whole graph; adds
     its gradient.
     """
-    users = slice(0, rows.n_user_rows), rows.n_users / max(1, rows.n_user_rows)
-    item_rows = len(vectors) - rows.n_user_rows
-    items = slice(rows.n_user_rows, len(vectors)), rows.n_items / max(1, item_rows)
-    penalty = 0.0
-    for part, scale in (users, items):
-        weight = vectors.dtype.type(decay * scale)
-        penalty += 0.5 * decay * scale * float(np.square(vectors[part], dtype=np.float64).sum())
-        gradient[part] += weight * vectors[part]
-    return penalty
+    user_rows, item_rows = rows.n_user_rows, len(vectors) - rows.n_user_rows
+    weights = np.empty(len(vectors), vectors.dtype)
+    weights[:user_rows] = decay * rows.n_users / max(1, user_rows)
+    weights[user_rows:] = decay * rows.n_items / max(1, item_rows)
+    add_weighted(vectors, weights, gradient)
+    return 0.5 * float(weights.astype(np.float64) @ squared_lengths(vectors))

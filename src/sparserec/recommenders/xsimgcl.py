@@ -22,7 +22,13 @@ from sparserec.graph import Adjacency, SignedNoise, Tap
 from sparserec.recommenders.base import Loss, Perturbation
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.info_nce import CHUNK_BYTES, info_nce
-from sparserec.recommenders.losses import add_pair_gradients, pair_scores, plain_bpr
+from sparserec.recommenders.losses import (
+    add_pair_gradients,
+    add_weighted,
+    pair_scores,
+    plain_bpr,
+    squared_lengths,
+)
 from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Between, Settings
 from sparserec.table import InitialValues
@@ -133,11 +139,9 @@ def _lengths(vectors: np.ndarray, rows: RowBatch, weight: float, gradient: np.nd
     """weight * (|rows of the users| + |rows of the positives|), norms not squared; adds its gradient."""
     penalty = 0.0
     for places in (rows.users, rows.positives):
-        times = np.bincount(places, minlength=len(vectors))
-        chosen = np.flatnonzero(times)
-        part = vectors[chosen]
-        length = math.sqrt(float(times[chosen] @ np.einsum("rc,rc->r", part, part).astype(np.float64)))
+        times = np.bincount(places, minlength=len(vectors)).astype(np.float64)
+        length = math.sqrt(float(times @ squared_lengths(vectors)))
         if length > 0.0:
             penalty += weight * length
-            gradient[chosen] += (weight / length * times[chosen]).astype(vectors.dtype)[:, None] * part
+            add_weighted(vectors, (weight / length * times).astype(vectors.dtype), gradient)
     return penalty
