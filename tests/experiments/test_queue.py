@@ -21,6 +21,7 @@ from sparserec.experiments.queue import read_queue, read_queues, run_queue
 from sparserec.experiments.results import draw_sizes, finished_names, markdown_table
 from sparserec.runs import read_results, recorded_path, recorded_users
 
+RESULTS = Path(__file__).resolve().parents[2] / "results"
 TINY = """
 results = "out.jsonl"
 runs = "runs"
@@ -247,3 +248,9 @@ def test_a_winner_whose_folder_is_gone_is_trained_again(
     before, again = json.loads(opened), read_results(results)[-1]
     assert again["name"] == before["name"] and again["test"] == before["test"]
     assert again["config"]["recipe"] == before["config"]["recipe"]
+
+
+@pytest.mark.parametrize("path", sorted(RESULTS.glob("*.toml")), ids=lambda path: path.stem)
+def test_queues_of_the_repository_can_be_trained(path: Path) -> None:
+    """A mistake in one would show after hours of waiting for the others."""
+    assert read_queue(path)
