@@ -75,7 +75,7 @@ def test_one_negative_makes_info_bpr_bpr() -> None:
     np.testing.assert_allclose(gradient, plain_gradient, atol=1e-12)
 
 
-@given(st.integers(1, 12), st.integers(0, 2**20), st.sampled_from([0.05, 0.2, 1.0]))
+@given(st.integers(1, 12), st.integers(0, 2**20), st.sampled_from([0.01, 0.05, 0.2, 1.0]))
 def test_info_nce_equals_autograd_in_any_chunks(count: int, seed: int, temperature: float) -> None:
     rng = np.random.default_rng(seed)
     views = [rng.standard_normal((count, 3)) for _ in range(2)]
@@ -94,6 +94,21 @@ def test_large_scores_do_not_overflow() -> None:
     vectors = np.array([[100.0], [-3.0], [3.0]], np.float32)
     value, gradient = info_bpr(vectors, np.array([0]), np.array([1]), np.array([[2]]), 1)
     assert value == pytest.approx(600.0) and np.isfinite(gradient).all()
+
+
+@pytest.mark.parametrize("temperature", [0.005, 0.0166, 0.0167, 0.1])
+def test_cold_contrasts_stay_finite(temperature: float) -> None:
+    """Rows that are equal, opposite or across: exponents reach from -1 to 1 over the temperature, in float32."""
+    left = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0]], np.float32)
+    right = np.array([[-1.0, 0.0], [-1.0, 0.0], [0.0, -1.0]], np.float32)
+    value, on_left, on_right = info_nce(left, right, temperature)
+    views = [torch.from_numpy(view.astype(np.float64)).requires_grad_() for view in (left, right)]
+    loss = slow.info_nce_mean(views[0], views[1], temperature)
+    loss.backward()
+    assert value == pytest.approx(loss.item(), rel=1e-5)
+    for slopes, view in zip((on_left, on_right), views):
+        assert view.grad is not None
+        np.testing.assert_allclose(slopes, view.grad.numpy(), rtol=1e-4, atol=1e-4)
 
 
 def test_a_row_without_direction_gets_no_gradient_and_spoils_none() -> None:

@@ -161,6 +161,21 @@ def test_step_equals_autograd(name: str, settings: dict[str, Any]) -> None:
     np.testing.assert_allclose(table.gradient, gradient, rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.parametrize("name, settings", CASES)
+def test_a_step_leaves_nothing_to_the_next(name: str, settings: dict[str, Any]) -> None:
+    """Arrays are kept between steps; a smaller batch after a larger one gives the bits of a fresh beginning."""
+    base = make_recommender(name, settings)
+    graph = build_adjacency(TRAIN, base.self_loops)
+    values = np.random.default_rng(1).standard_normal((NODES, DIM))
+    sampling = base.sampling
+    larger = slow.toy_batch(TRAIN, 2 * EDGES_IN_BATCH, sampling.negatives_per_edge, sampling.group_size)
+    tables = Watched(values), Watched(values)
+    fresh, used = (Stepper(base, graph, table, SEED, torch.float64) for table in tables)
+    used.run(larger, STEP - 1, 0.01)
+    assert used.run(batch_for(base), STEP, 0.01) == fresh.run(batch_for(base), STEP, 0.01)
+    np.testing.assert_array_equal(tables[1].gradient, tables[0].gradient)
+
+
 @pytest.mark.parametrize("name, settings", [("lightgcn", {"decay": 0.2}), ("mf", {"decay": 0.0})])
 def test_weight_decay_pulls_every_entry_beside_what_the_base_decays(
     name: str, settings: dict[str, Any]

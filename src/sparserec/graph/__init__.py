@@ -1,13 +1,22 @@
 """Who is linked to whom, and the filter that every recommender here is."""
 
 from sparserec.graph.adjacency import Adjacency, build_adjacency, build_histories, by_degree, by_group
+from sparserec.graph.buffers import Buffers
 from sparserec.graph.dropout import decay_gradient, drop_entries, dropped_weights
-from sparserec.graph.filter import ColumnFilter, Noise, Tap, automatic_width
+from sparserec.graph.filter import (
+    ColumnFilter,
+    Noise,
+    Tap,
+    automatic_width,
+    scatter_rows,
+    take_rows,
+)
 from sparserec.graph.multiply import Matrix
 from sparserec.graph.noise import SignedNoise
 
 __all__ = [
     "Adjacency",
+    "Buffers",
     "ColumnFilter",
     "Matrix",
     "Noise",
@@ -21,4 +30,6 @@ __all__ = [
     "decay_gradient",
     "drop_entries",
     "dropped_weights",
+    "scatter_rows",
+    "take_rows",
 ]

@@ -2,8 +2,9 @@
 
     out_t = sum_k tap_t[k] * S^k * table            (S: normalised adjacency, t: taps)
 
-S acts on rows only, so each column block is filtered by itself: two buffers of (nodes, width) are all the dense
-memory a pass needs. Outputs are kept on the rows a batch asks for; the last hop is computed on those rows only.
+S acts on rows only, so each column block is filtered by itself: two buffers of (nodes, width), and the rows of a block
+that a batch asks for, are all the dense memory a pass needs. Outputs are kept on those rows, and the last hop is
+computed on them only.
 The filter is linear, so the adjoint needs no stored activation: with g_t scattered to all rows it is Horner's rule
 T <- S^T T + sum_t tap_t[k] g_t, from the last hop down to 0.
 """
@@ -18,6 +19,7 @@ from numba import prange
 
 from sparserec.compiled import compiled
 from sparserec.graph.adjacency import Adjacency
+from sparserec.graph.buffers import Buffers
 from sparserec.graph.multiply import Matrix
 
 Tap = tuple[float, ...]
@@ -50,6 +52,7 @@ class ColumnFilter:
         self.adjacency, self.taps = adjacency, tuple(taps)
         self.layers = max(len(tap) for tap in self.taps) - 1
         self._buffers = [torch.empty(adjacency.n_nodes * width, dtype=dtype) for _ in range(2)]
+        self._columns = Buffers()
         self._number = self._buffers[0].numpy().dtype
         self._whole = self._matrix(adjacency.weights)
         self._forward = self._backward = self._whole
@@ -66,8 +69,8 @@ class ColumnFilter:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the two buffers."""
-        return sum(buffer.numel() * buffer.element_size() for buffer in self._buffers)
+        """Bytes of the two buffers, and of the rows of a block that a batch asks for."""
+        return sum(buffer.numel() * buffer.element_size() for buffer in self._buffers) + self._columns.nbytes
 
     def begin(
         self,
@@ -115,7 +118,7 @@ class ColumnFilter:
     ) -> None:
         current = 0
         block = self._view(current, width)
-        wholes, outputs = outputs, [np.empty(output.shape, output.dtype) for output in outputs]
+        wholes, outputs = outputs, [self._beside(tap, output) for tap, output in enumerate(outputs)]
         self._collect(block.numpy(), rows, 0, outputs)
         for layer in range(1, self.layers + 1):
             last = layer == self.layers
@@ -128,7 +131,14 @@ class ColumnFilter:
             self._collect(target.numpy(), taken, layer, outputs)
             block, current = target, 1 - current
         for whole, output in zip(wholes, outputs):  # columns of a wide array are far apart: written once
-            whole[:] = output
+            if output is not whole:
+                _take_all(output, output.dtype.type(1), whole)
+
+    def _beside(self, tap: int, columns: np.ndarray) -> np.ndarray:
+        """An array of the same shape whose columns lie together, or the same if they do."""
+        if columns.flags.c_contiguous:
+            return columns
+        return self._columns.array(f"tap {tap}", (columns.shape[0], columns.shape[1]), columns.dtype)
 
     def _collect(
         self, block: np.ndarray, rows: np.ndarray | None, layer: int, outputs: Sequence[np.ndarray]
@@ -140,7 +150,7 @@ class ColumnFilter:
             if rows is None:
                 (_add_all if layer else _take_all)(block, coefficient, output)
             else:
-                (_add_rows if layer else _take_rows)(block, rows, coefficient, output)
+                (_add_rows if layer else take_rows)(block, rows, coefficient, output)
 
     def adjoint(
         self, width: int, gradients: Sequence[np.ndarray], everywhere: np.ndarray | None = None
@@ -150,7 +160,7 @@ class ColumnFilter:
         `everywhere` is a gradient of the first tap on all nodes, added to that of its rows.
         """
         current = 0
-        gradients = [np.ascontiguousarray(gradient) for gradient in gradients]  # read in every hop
+        gradients = [self._together(tap, part) for tap, part in enumerate(gradients)]  # read in every hop
         total = self._view(current, width).zero_()
         self._scatter(total.numpy(), self.layers, gradients, everywhere)
         for layer in range(self.layers - 1, -1, -1):
@@ -159,6 +169,12 @@ class ColumnFilter:
             total, current = target, 1 - current
             self._scatter(total.numpy(), layer, gradients, everywhere)
         return total
+
+    def _together(self, tap: int, columns: np.ndarray) -> np.ndarray:
+        beside = self._beside(tap, columns)
+        if beside is not columns:
+            _take_all(columns, columns.dtype.type(1), beside)
+        return beside
 
     def _scatter(
         self, total: np.ndarray, layer: int, gradients: Sequence[np.ndarray], everywhere: np.ndarray | None
@@ -172,11 +188,12 @@ class ColumnFilter:
             if self._rows is None:
                 _add_all(gradient, coefficient, total)
             else:
-                _scatter_rows(gradient, self._rows, coefficient, total)
+                scatter_rows(gradient, self._rows, coefficient, total)
 
 
 @compiled(parallel=True)
-def _take_rows(block: np.ndarray, rows: np.ndarray, coefficient: float, out: np.ndarray) -> None:
+def take_rows(block: np.ndarray, rows: np.ndarray, coefficient: float, out: np.ndarray) -> None:
+    """out = coefficient * block[rows]."""
     for position in prange(len(rows)):
         for column in range(block.shape[1]):
             out[position, column] = coefficient * block[rows[position], column]
@@ -204,7 +221,8 @@ def _add_all(block: np.ndarray, coefficient: float, out: np.ndarray) -> None:
 
 
 @compiled(parallel=True)
-def _scatter_rows(gradient: np.ndarray, rows: np.ndarray, coefficient: float, total: np.ndarray) -> None:
-    for position in prange(len(rows)):  # rows are unique, so no two iterations write the same row
+def scatter_rows(gradient: np.ndarray, rows: np.ndarray, coefficient: float, total: np.ndarray) -> None:
+    """total[rows] += coefficient * gradient; every row once, so that no two threads write the same one."""
+    for position in prange(len(rows)):
         for column in range(gradient.shape[1]):
             total[rows[position], column] += coefficient * gradient[position, column]

@@ -83,7 +83,7 @@ class GraphBase(Recommender):
         width, rows = automatic_width(sizes.nodes, sizes.dim), self.batch_rows(sizes)
         share = 1 if self.whole_rows else sizes.processes
         return {
-            "scratch": 4 * (2 + self.decays_outputs) * sizes.nodes * width,
+            "scratch": 4 * width * ((2 + self.decays_outputs) * sizes.nodes + len(self.taps) * rows),
             "rows": -(-2 * 4 * len(self.taps) * rows * sizes.dim // share),
             "loss": -(-self.loss_bytes(sizes.batch_size, rows, sizes.dim) // share),
         }

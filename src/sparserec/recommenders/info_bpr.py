@@ -27,9 +27,11 @@ def info_bpr(
     negatives: np.ndarray,  # (groups, per edge)
     group_size: int,
     chunk_bytes: int = CHUNK_BYTES,
+    out: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
-    """Mean loss over the edges, and its gradient on the rows."""
-    gradient, total = np.zeros_like(vectors), 0.0
+    """Mean loss over the edges, and its gradient on the rows, in `out` if there is one."""
+    gradient, total = np.empty_like(vectors) if out is None else out, 0.0
+    gradient.fill(0)
     floats = chunk_bytes // vectors.itemsize
     for first, edges, groups in _chunks(len(users), group_size, negatives.shape[1], vectors.shape[1], floats):
         part, group = slice(first, first + edges * groups), first // group_size

@@ -16,6 +16,10 @@ from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand
 
 COLUMNS_PER_TASK = 64
 """Rows are far apart: wide pieces of them cost less, narrow ones keep more threads busy."""
+TASKS = 64
+"""Pieces of about as many occurrences of rows each that threads share."""
+LANES = 16
+"""float32 of a cache line, and of the widest registers."""
 
 
 def pair_scores(
@@ -42,30 +46,18 @@ def block_scores(vectors: np.ndarray, width: int, left: np.ndarray, right: np.nd
     dim = vectors.shape[1]
     scores = np.empty(((dim + width - 1) // width, len(left)), vectors.dtype)
     for b in prange(len(left)):
+        one, other = vectors[left[b]], vectors[right[b]]
         for block in range(scores.shape[0]):
+            first, last = block * width, min((block + 1) * width, dim)
+            even = last - (last - first) % LANES
             total = vectors[0, 0] * 0
-            for column in range(block * width, min((block + 1) * width, dim)):
-                total += vectors[left[b], column] * vectors[right[b], column]
+            for start in range(first, even, LANES):
+                for lane in range(LANES):  # of a length the compiler knows: one register
+                    total += one[start + lane] * other[start + lane]
+            for column in range(even, last):
+                total += one[column] * other[column]
             scores[block, b] = total
     return scores
-
-
-@compiled(parallel=True)
-def add_pair_gradients(
-    vectors: np.ndarray,  # (rows, dim)
-    left: np.ndarray,
-    right: np.ndarray,
-    slope: np.ndarray,  # (pairs,) derivative of the loss by each score
-    out: np.ndarray,  # (rows, dim), added to
-) -> None:
-    """Gradient of scores by rows. Tasks own columns, so sums are in pair order whatever the thread count."""
-    dim = vectors.shape[1]
-    for task in prange((dim + COLUMNS_PER_TASK - 1) // COLUMNS_PER_TASK):
-        first, last = task * COLUMNS_PER_TASK, min(dim, (task + 1) * COLUMNS_PER_TASK)
-        for b in range(len(left)):
-            for column in range(first, last):
-                out[left[b], column] += slope[b] * vectors[right[b], column]
-                out[right[b], column] += slope[b] * vectors[left[b], column]
 
 
 @compiled(parallel=True)
@@ -103,24 +95,71 @@ def add_weighted(vectors: np.ndarray, weights: np.ndarray, out: np.ndarray) -> N
             out[row, column] += weights[row] * vectors[row, column]
 
 
+@compiled()
+def _occurrences(
+    users: np.ndarray, positives: np.ndarray, negatives: np.ndarray, n_rows: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Where each row stands in the triples, in their order: starts (rows + 1,), and 3 * triple + its place there."""
+    starts = np.zeros(n_rows + 1, np.int32)
+    for b in range(len(users)):
+        for row in (users[b], positives[b], negatives[b]):
+            starts[row + 1] += 1
+    for row in range(n_rows):
+        starts[row + 1] += starts[row]
+    places, free = np.empty(3 * len(users), np.int32), starts[:-1].copy()
+    for b in range(len(users)):
+        for place, row in enumerate((users[b], positives[b], negatives[b])):
+            places[free[row]] = 3 * b + place
+            free[row] += 1
+    return starts, places
+
+
 @compiled(parallel=True)
-def _triple_gradients(
-    vectors: np.ndarray, users: np.ndarray, positives: np.ndarray, negatives: np.ndarray, slope: np.ndarray
+def _sum_by_row(
+    vectors: np.ndarray,
+    users: np.ndarray,
+    positives: np.ndarray,
+    negatives: np.ndarray,
+    slope: np.ndarray,
+    starts: np.ndarray,
+    places: np.ndarray,
+    out: np.ndarray,
 ) -> None:
-    """Replace the rows by their gradient, a task's columns at a time, so that only those exist twice."""
     dim = vectors.shape[1]
-    for task in prange((dim + COLUMNS_PER_TASK - 1) // COLUMNS_PER_TASK):
-        first, last = task * COLUMNS_PER_TASK, min(dim, (task + 1) * COLUMNS_PER_TASK)
-        before = vectors[:, first:last].copy()
-        vectors[:, first:last] = 0
-        for b in range(len(users)):
-            user, positive, negative = users[b], positives[b], negatives[b]
-            for column in range(last - first):  # a slice of columns would not be vectorised
-                gap = before[negative, column] - before[positive, column]
-                step = slope[b] * before[user, column]
-                vectors[user, first + column] += slope[b] * gap
-                vectors[positive, first + column] -= step
-                vectors[negative, first + column] += step
+    edges = np.searchsorted(starts, np.arange(TASKS + 1) * starts[-1] // TASKS)
+    edges[TASKS] = len(out)  # rows behind the last that occurs are zero too
+    for task in prange(TASKS):
+        for row in range(edges[task], edges[task + 1]):
+            total = out[row]
+            total[:] = 0
+            for index in range(starts[row], starts[row + 1]):
+                b, place = divmod(places[index], 3)
+                weight = slope[b]
+                if place == 0:
+                    liked, other = vectors[positives[b]], vectors[negatives[b]]
+                    for column in range(dim):
+                        total[column] += weight * (other[column] - liked[column])
+                else:
+                    user = vectors[users[b]]
+                    weight = weight if place == 2 else -weight
+                    for column in range(dim):
+                        total[column] += weight * user[column]
+
+
+def triple_gradients(
+    vectors: np.ndarray,
+    users: np.ndarray,
+    positives: np.ndarray,
+    negatives: np.ndarray,
+    slope: np.ndarray,
+    out: np.ndarray,
+) -> None:
+    """Write the gradient on the rows of a loss of the gaps, score of the negative minus that of the positive.
+
+    `slope` is its derivative by each gap. A row is summed in the order of its triples, by one thread, and written once.
+    """
+    starts, places = _occurrences(users, positives, negatives, len(vectors))
+    _sum_by_row(vectors, users, positives, negatives, slope, starts, places, out)
 
 
 def bpr(
@@ -130,22 +169,23 @@ def bpr(
     negatives: np.ndarray,
     width: int | None = None,
     gather: Gather = all_at_hand,
+    out: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
-    """mean softplus(score of negative - score of positive), and its gradient on the rows.
+    """mean softplus(score of negative - score of positive), and its gradient on the rows, in `out` if there is one.
 
     Scores are summed block by block of `width` columns (`pair_scores`).
-    The gradient takes the place of the vectors: both together would be the largest arrays of a step.
     """
     over = pair_scores(vectors, users, positives, width, gather)
     gap = pair_scores(vectors, users, negatives, width, gather) - over
     value = float(np.logaddexp(0.0, gap.astype(np.float64)).mean())
     slope = (np.exp(-np.logaddexp(0.0, -gap)) / len(gap)).astype(vectors.dtype)
-    _triple_gradients(vectors, users, positives, negatives, slope)
-    return value, vectors
+    gradient = np.empty_like(vectors) if out is None else out
+    triple_gradients(vectors, users, positives, negatives, slope, gradient)
+    return value, gradient
 
 
 def plain_bpr(vectors: np.ndarray, rows: RowBatch, decay: float) -> Loss:
     """mean softplus(z_u.z_n - z_u.z_p) + decay/(2B) * sum |e|^2 over the rows of every triple."""
     triples = rows.users, rows.positives, rows.negatives[:, 0]
-    value, gradient = bpr(vectors, *triples, rows.width, rows.gather)
+    value, gradient = bpr(vectors, *triples, rows.width, rows.gather, rows.gradient(vectors))
     return Loss(value, [gradient], ego_decay=decay / len(rows))

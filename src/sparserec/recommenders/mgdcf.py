@@ -89,9 +89,8 @@ class MGDCF(GraphBase):
         settings = self.settings
         if settings.loss == "bpr":
             return plain_bpr(outputs[0], rows, settings.decay)
-        value, gradient = info_bpr(
-            outputs[0], rows.users, rows.positives, rows.negatives, settings.group_size
-        )
+        vectors, edges = outputs[0], (rows.users, rows.positives, rows.negatives)
+        value, gradient = info_bpr(vectors, *edges, settings.group_size, out=rows.gradient(vectors))
         decay = settings.decay / len(rows)
         if settings.decay_rows == "all":
             return Loss(value, [gradient], output_decay=decay)

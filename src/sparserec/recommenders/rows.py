@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from sparserec.compiled import compiled
 from sparserec.data import Batch
+from sparserec.graph import Buffers
 
 Gather = Callable[[np.ndarray], np.ndarray]
 """Something of every column block of a table, in block order, from that of the blocks at hand (first axis)."""
@@ -33,13 +34,23 @@ class RowBatch:
     n_items: int
     width: int | None = None  # columns of a block: scores are summed block by block; None is one block
     gather: Gather = all_at_hand  # where the columns at hand are not all
+    buffers: Buffers = field(default_factory=Buffers)
 
     def __len__(self) -> int:
         return len(self.users)
 
+    def gradient(self, vectors: np.ndarray, tap: int = 0) -> np.ndarray:
+        """Room for the gradient of a tap's outputs, until the next step; not filled."""
+        return self.buffers.array(f"gradient {tap}", (vectors.shape[0], vectors.shape[1]), vectors.dtype)
+
 
 def rows_of(
-    batch: Batch, n_users: int, n_items: int, width: int | None = None, gather: Gather = all_at_hand
+    batch: Batch,
+    n_users: int,
+    n_items: int,
+    width: int | None = None,
+    gather: Gather = all_at_hand,
+    buffers: Buffers | None = None,
 ) -> RowBatch:
     """Collect the distinct nodes of a batch and renumber its triples."""
     counts = np.zeros(n_users + n_items, np.int32)
@@ -61,6 +72,7 @@ def rows_of(
         n_items=n_items,
         width=width,
         gather=gather,
+        buffers=buffers or Buffers(),
     )
 
 

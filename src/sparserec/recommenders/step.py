@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from sparserec.data import Batch
-from sparserec.graph import Adjacency, ColumnFilter, decay_gradient, drop_entries
+from sparserec.graph import Adjacency, Buffers, ColumnFilter, decay_gradient, drop_entries
 from sparserec.recommenders.base import Loss, Perturbation
 from sparserec.recommenders.rows import Gather, RowBatch, all_at_hand, rows_of
 from sparserec.table import Ledger, Table, Update
@@ -35,6 +35,7 @@ class Stepper:
     """Adam's coupled decay on every entry, beside what the recommender decays."""
     filter: ColumnFilter = field(init=False)
     largest_rows: int = field(init=False, default=0)
+    _buffers: Buffers = field(init=False, default_factory=Buffers)
     _spare: np.ndarray | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -44,7 +45,7 @@ class Stepper:
     def run(self, batch: Batch, step: int, learning_rate: float) -> float:
         """Update the table with one batch; returns the loss before the update, regulariser included."""
         graph, table, filters = self.graph, self.table, self.filter
-        rows = rows_of(batch, graph.n_users, graph.n_items, table.shape.width, self._gather)
+        rows = rows_of(batch, graph.n_users, graph.n_items, table.shape.width, self._gather, self._buffers)
         self.largest_rows = max(self.largest_rows, len(rows.rows))
         own_loss = table.begin_step(rows.rows, rows.counts)
         change = self.recommender.perturb(self.seed, step, graph, table.shape.dim)
@@ -68,8 +69,8 @@ class Stepper:
     def _loss(self, rows: RowBatch, change: Perturbation, step: int) -> Loss:
         """Forward pass on the batch's rows, the loss, and its gradient on the outputs before their dropout."""
         table, filters, shape = self.table, self.filter, self.table.shape
-        number = torch.empty(0, dtype=self.dtype).numpy().dtype
-        outputs = [np.empty((len(rows.rows), shape.columns), number) for _ in filters.taps]
+        number, size = torch.empty(0, dtype=self.dtype).numpy().dtype, (len(rows.rows), shape.columns)
+        outputs = [self._buffers.array(f"tap {tap}", size, number) for tap in range(len(filters.taps))]
         for block, (start, width) in enumerate(shape.local_blocks):
             table.fill(block, filters.input(width), change.dropout)
             parts = [out[:, start : start + width] for out in outputs]

@@ -18,16 +18,16 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from sparserec import streams
-from sparserec.graph import Adjacency, SignedNoise, Tap
+from sparserec.graph import Adjacency, Buffers, SignedNoise, Tap, scatter_rows, take_rows
 from sparserec.recommenders.base import Loss, Perturbation
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.info_nce import CHUNK_BYTES, info_nce
 from sparserec.recommenders.losses import (
-    add_pair_gradients,
     add_weighted,
     pair_scores,
     plain_bpr,
     squared_lengths,
+    triple_gradients,
 )
 from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Between, Settings
@@ -98,14 +98,16 @@ class XSimGCL(GraphBase):
             return plain_bpr(outputs[0], rows, settings.decay)
         value, gradient = _ranking(outputs[0], rows)
         value += _lengths(outputs[0], rows, settings.decay / len(rows), gradient)
-        twin_gradient = np.zeros_like(outputs[1])
+        twin_gradient = rows.gradient(outputs[1], tap=1)
+        twin_gradient.fill(0)
         for nodes in (np.arange(rows.n_user_rows), np.unique(rows.positives)):
             for group in contrast_groups(nodes, settings.contrast_among):
                 weight = settings.contrast_weight * len(group) / len(nodes)
-                part, left, right = info_nce(outputs[0][group], outputs[1][group], settings.temperature)
+                views = [_taken(out, group, rows.buffers, f"view {tap}") for tap, out in enumerate(outputs)]
+                part, left, right = info_nce(*views, settings.temperature)
                 value += weight * part
-                gradient[group] += gradient.dtype.type(weight) * left
-                twin_gradient[group] += gradient.dtype.type(weight) * right
+                for slopes, whole in ((left, gradient), (right, twin_gradient)):
+                    scatter_rows(slopes, group, whole.dtype.type(weight), whole)
         return Loss(value, [gradient, twin_gradient])
 
     def loss_bytes(self, batch: int, rows: int, dim: int) -> int:
@@ -113,6 +115,12 @@ class XSimGCL(GraphBase):
         if not self.whole_rows:
             return super().loss_bytes(batch, rows, dim)
         return 6 * 4 * rows * dim + 2 * CHUNK_BYTES
+
+
+def _taken(vectors: np.ndarray, rows: np.ndarray, buffers: Buffers, name: str) -> np.ndarray:
+    taken = buffers.array(name, (len(rows), vectors.shape[1]), vectors.dtype)
+    take_rows(vectors, rows, vectors.dtype.type(1), taken)
+    return taken
 
 
 def contrast_groups(nodes: np.ndarray, largest: int | None) -> list[np.ndarray]:
@@ -128,10 +136,9 @@ def _ranking(vectors: np.ndarray, rows: RowBatch) -> tuple[float, np.ndarray]:
     lead = pair_scores(vectors, users, positives, width) - pair_scores(vectors, users, negatives, width)
     share = 1.0 / (1.0 + np.exp(-lead.astype(np.float64)))
     value = float(-np.log(SMALLEST_SHARE + share).mean())
-    slope = (-share * (1.0 - share) / (SMALLEST_SHARE + share) / len(lead)).astype(vectors.dtype)
-    gradient = np.zeros_like(vectors)
-    add_pair_gradients(vectors, users, positives, slope, gradient)
-    add_pair_gradients(vectors, users, negatives, -slope, gradient)
+    slope = (share * (1.0 - share) / (SMALLEST_SHARE + share) / len(lead)).astype(vectors.dtype)
+    gradient = rows.gradient(vectors)
+    triple_gradients(vectors, users, positives, negatives, slope, gradient)
     return value, gradient
 
 
