@@ -46,7 +46,7 @@ def watch(clock: Clock, stepper: Stepper) -> None:
     from sparserec.table import sparse
 
     clock.wrap(multiply.Matrix, "multiply", "multiply")
-    for name in ("take_rows", "_add_rows", "_add_all", "_take_all", "scatter_rows"):
+    for name in ("_take_rows", "_add_rows", "_add_all", "_take_all", "_scatter_rows", "clear"):
         clock.wrap(filters, name, "gather and scatter")
     for name in ("_row_scales", "_push_all", "_push_rows"):
         clock.wrap(noise, name, "noise")

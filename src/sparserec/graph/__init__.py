@@ -3,14 +3,7 @@
 from sparserec.graph.adjacency import Adjacency, build_adjacency, build_histories, by_degree, by_group
 from sparserec.graph.buffers import Buffers
 from sparserec.graph.dropout import decay_gradient, drop_entries, dropped_weights
-from sparserec.graph.filter import (
-    ColumnFilter,
-    Noise,
-    Tap,
-    automatic_width,
-    scatter_rows,
-    take_rows,
-)
+from sparserec.graph.filter import ColumnFilter, Noise, Tap, automatic_width, clear
 from sparserec.graph.multiply import Matrix
 from sparserec.graph.noise import SignedNoise
 
@@ -27,9 +20,8 @@ __all__ = [
     "build_histories",
     "by_degree",
     "by_group",
+    "clear",
     "decay_gradient",
     "drop_entries",
     "dropped_weights",
-    "scatter_rows",
-    "take_rows",
 ]

@@ -150,7 +150,7 @@ class ColumnFilter:
             if rows is None:
                 (_add_all if layer else _take_all)(block, coefficient, output)
             else:
-                (_add_rows if layer else take_rows)(block, rows, coefficient, output)
+                (_add_rows if layer else _take_rows)(block, rows, coefficient, output)
 
     def adjoint(
         self, width: int, gradients: Sequence[np.ndarray], everywhere: np.ndarray | None = None
@@ -161,7 +161,8 @@ class ColumnFilter:
         """
         current = 0
         gradients = [self._together(tap, part) for tap, part in enumerate(gradients)]  # read in every hop
-        total = self._view(current, width).zero_()
+        total = self._view(current, width)
+        clear(total.numpy())
         self._scatter(total.numpy(), self.layers, gradients, everywhere)
         for layer in range(self.layers - 1, -1, -1):
             target = self._view(1 - current, width)
@@ -188,12 +189,19 @@ class ColumnFilter:
             if self._rows is None:
                 _add_all(gradient, coefficient, total)
             else:
-                scatter_rows(gradient, self._rows, coefficient, total)
+                _scatter_rows(gradient, self._rows, coefficient, total)
 
 
 @compiled(parallel=True)
-def take_rows(block: np.ndarray, rows: np.ndarray, coefficient: float, out: np.ndarray) -> None:
-    """out = coefficient * block[rows]."""
+def clear(block: np.ndarray) -> None:
+    """Fill with zeros. torch's threads could do it too; they then stay awake a while, in the way of those of loops."""
+    for row in prange(block.shape[0]):
+        for column in range(block.shape[1]):
+            block[row, column] = 0
+
+
+@compiled(parallel=True)
+def _take_rows(block: np.ndarray, rows: np.ndarray, coefficient: float, out: np.ndarray) -> None:
     for position in prange(len(rows)):
         for column in range(block.shape[1]):
             out[position, column] = coefficient * block[rows[position], column]
@@ -221,8 +229,7 @@ def _add_all(block: np.ndarray, coefficient: float, out: np.ndarray) -> None:
 
 
 @compiled(parallel=True)
-def scatter_rows(gradient: np.ndarray, rows: np.ndarray, coefficient: float, total: np.ndarray) -> None:
-    """total[rows] += coefficient * gradient; every row once, so that no two threads write the same one."""
-    for position in prange(len(rows)):
+def _scatter_rows(gradient: np.ndarray, rows: np.ndarray, coefficient: float, total: np.ndarray) -> None:
+    for position in prange(len(rows)):  # rows are unique, so no two iterations write the same row
         for column in range(gradient.shape[1]):
             total[rows[position], column] += coefficient * gradient[position, column]

@@ -10,24 +10,30 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-CHUNK_BYTES = 16 << 20
-"""Room for 2,048 nodes at once: products of half as many rows take a fifth longer."""
+from sparserec.graph import Buffers
+
+CHUNK_BYTES = 8 << 20
 LARGEST_EXPONENT = 60.0
 """Cosines over a temperature are at most one over it: up to here sums of exponentials fit float32 as they are."""
 
 
 def info_nce(
-    left: np.ndarray, right: np.ndarray, temperature: float, chunk_bytes: int = CHUNK_BYTES
+    left: np.ndarray,
+    right: np.ndarray,
+    temperature: float,
+    chunk_bytes: int = CHUNK_BYTES,
+    buffers: Buffers | None = None,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Mean loss over the rows, and its gradients on both views, each (n, dim)."""
-    count = len(left)
+    """Mean loss over the rows, and its gradients on both views, each (n, dim). Scores are kept in `buffers`."""
+    count, buffers = len(left), buffers or Buffers()
     rows, row_lengths = _normalise(left)
     twins, twin_lengths = _normalise(right)
     row_slopes, twin_slopes = torch.empty_like(rows), torch.zeros_like(twins)
     stretch, total = max(1, chunk_bytes // (count * left.itemsize)), 0.0
     for first in range(0, count, stretch):
         part, twin = rows[first : first + stretch], twins[first : first + stretch]
-        scores = torch.mm(part / temperature, twins.T)
+        scores = torch.from_numpy(buffers.array("scores", (len(part), count), left.dtype))
+        torch.mm(part / temperature, twins.T, out=scores)
         own = scores.diagonal(first).clone()
         top: torch.Tensor | float = 0.0
         if 1.0 / temperature > LARGEST_EXPONENT:

@@ -112,4 +112,4 @@ def _decay_of_batch(vectors: np.ndarray, rows: RowBatch, decay: float, gradient:
     weights[:user_rows] = decay * rows.n_users / max(1, user_rows)
     weights[user_rows:] = decay * rows.n_items / max(1, item_rows)
     add_weighted(vectors, weights, gradient)
-    return 0.5 * float(weights.astype(np.float64) @ squared_lengths(vectors))
+    return 0.5 * float((weights * squared_lengths(vectors)).sum())

@@ -15,10 +15,11 @@ from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
 import numpy as np
+import torch
 from pydantic import Field, model_validator
 
 from sparserec import streams
-from sparserec.graph import Adjacency, Buffers, SignedNoise, Tap, scatter_rows, take_rows
+from sparserec.graph import Adjacency, SignedNoise, Tap
 from sparserec.recommenders.base import Loss, Perturbation
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.info_nce import CHUNK_BYTES, info_nce
@@ -100,14 +101,18 @@ class XSimGCL(GraphBase):
         value += _lengths(outputs[0], rows, settings.decay / len(rows), gradient)
         twin_gradient = rows.gradient(outputs[1], tap=1)
         twin_gradient.fill(0)
+        # Torch alone from here on: its threads and those of our loops stay awake a while, in each other's way.
+        views, slopes = (
+            [torch.from_numpy(one) for one in two] for two in (outputs, (gradient, twin_gradient))
+        )
         for nodes in (np.arange(rows.n_user_rows), np.unique(rows.positives)):
             for group in contrast_groups(nodes, settings.contrast_among):
-                weight = settings.contrast_weight * len(group) / len(nodes)
-                views = [_taken(out, group, rows.buffers, f"view {tap}") for tap, out in enumerate(outputs)]
-                part, left, right = info_nce(*views, settings.temperature)
+                weight, places = settings.contrast_weight * len(group) / len(nodes), torch.from_numpy(group)
+                taken = [view.index_select(0, places).numpy() for view in views]
+                part, *changes = info_nce(*taken, settings.temperature, buffers=rows.buffers)
                 value += weight * part
-                for slopes, whole in ((left, gradient), (right, twin_gradient)):
-                    scatter_rows(slopes, group, whole.dtype.type(weight), whole)
+                for whole, change in zip(slopes, changes):
+                    whole.index_add_(0, places, torch.from_numpy(change), alpha=weight)
         return Loss(value, [gradient, twin_gradient])
 
     def loss_bytes(self, batch: int, rows: int, dim: int) -> int:
@@ -115,12 +120,6 @@ class XSimGCL(GraphBase):
         if not self.whole_rows:
             return super().loss_bytes(batch, rows, dim)
         return 6 * 4 * rows * dim + 2 * CHUNK_BYTES
-
-
-def _taken(vectors: np.ndarray, rows: np.ndarray, buffers: Buffers, name: str) -> np.ndarray:
-    taken = buffers.array(name, (len(rows), vectors.shape[1]), vectors.dtype)
-    take_rows(vectors, rows, vectors.dtype.type(1), taken)
-    return taken
 
 
 def contrast_groups(nodes: np.ndarray, largest: int | None) -> list[np.ndarray]:
@@ -147,7 +146,9 @@ def _lengths(vectors: np.ndarray, rows: RowBatch, weight: float, gradient: np.nd
     penalty = 0.0
     for places in (rows.users, rows.positives):
         times = np.bincount(places, minlength=len(vectors)).astype(np.float64)
-        length = math.sqrt(float(times @ squared_lengths(vectors)))
+        length = math.sqrt(
+            float((times * squared_lengths(vectors)).sum())
+        )  # no product that wakes more threads
         if length > 0.0:
             penalty += weight * length
             add_weighted(vectors, (weight / length * times).astype(vectors.dtype), gradient)

@@ -52,7 +52,7 @@ class DenseTable(Table):
         squares, decay = [], row_decay[self.shape.rows]
         for index, rows in self.shape.local_parts:
             part = self.values[index][rows]
-            squares.append(float(decay[rows] @ np.einsum("ij,ij->i", part, part)))
+            squares.append(float((decay[rows] * np.einsum("ij,ij->i", part, part)).sum()))
         return 0.5 * self.shape.sum_over_parts(squares)
 
     def matrix(self) -> np.ndarray:

@@ -17,6 +17,7 @@ from numba import prange
 
 from sparserec.compiled import compiled
 from sparserec.device import EncodedTable, SparseRows, encode_table, fake_quantise_flat, quantised_bytes_flat
+from sparserec.graph import clear
 from sparserec.table.adam import Active, BlockDropout, Cohorts, dropped, update_active
 from sparserec.table.base import (
     Candidates,
@@ -79,7 +80,7 @@ class SparseTable(Table):
 
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
         """Scatter the active values into a zeroed block."""
-        out.zero_()
+        clear(out.numpy())
         part, (start, width) = self.block(block), self.shape.blocks[block]
         origin, flat = self.shape.rows.start * width, out.view(-1).numpy()
         _scatter(self.positions[part], self.values[part], width, origin, dropout.block(start), flat)

@@ -93,7 +93,7 @@ class ThresholdedTable(SeenAsSparse):
         for block, (_, width) in enumerate(self.shape.blocks):
             used = torch.empty((self.shape.n_rows, width))
             self.fill(block, used, EntryDropout())
-            total += 0.5 * float(row_decay @ np.einsum("ij,ij->i", used.numpy(), used.numpy()))
+            total += 0.5 * float((row_decay * np.einsum("ij,ij->i", used.numpy(), used.numpy())).sum())
         return total
 
     def margins(self) -> np.ndarray:
