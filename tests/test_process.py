@@ -37,11 +37,11 @@ def test_who_asks_for_threads_gets_them() -> None:
 
 SLEEPS = """
 import os, sys, sparserec
-assert "torch" not in sys.modules and "OMP_WAIT_POLICY" not in os.environ
+assert "torch" not in sys.modules
 class Watch:
     def find_spec(self, name, path=None, target=None):
         if name == "torch":
-            print(os.environ.get("OMP_WAIT_POLICY"))
+            print(os.environ.get("OMP_WAIT_POLICY"), os.environ.get("GOMP_SPINCOUNT"))
             raise KeyboardInterrupt
 sys.meta_path.insert(0, Watch())
 try:
@@ -51,6 +51,17 @@ except BaseException:
 """
 
 
+THREADS = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+
+
+def told(call: str, **chosen: str) -> str:
+    """What OpenMP hears of how idle threads wait."""
+    plain = {name: value for name, value in os.environ.items() if name not in THREADS}
+    command = [sys.executable, "-c", SLEEPS.format(call=call)]
+    done = subprocess.run(command, capture_output=True, text=True, env=plain | chosen, check=True)
+    return done.stdout.splitlines()[0]
+
+
 @pytest.mark.parametrize(
     "call", ["sparserec.fit([('a', 'b')])", "sparserec.load('.')", "sys.argv[1:] = ['doctor']; "
              "__import__('sparserec.cli').cli.main()"],
@@ -58,7 +69,10 @@ except BaseException:
 )  # fmt: skip
 def test_idle_threads_sleep_before_torch_is_loaded(call: str) -> None:
     """OpenMP reads its policy once: what is set after torch has come is not heard."""
-    plain = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
-    command = [sys.executable, "-c", SLEEPS.format(call=call)]
-    done = subprocess.run(command, capture_output=True, text=True, env=plain, check=True)
-    assert done.stdout.splitlines()[0] == "PASSIVE"
+    assert told(call) == "PASSIVE 1000"
+
+
+def test_whoever_chose_how_threads_wait_is_heard() -> None:
+    call = "sparserec.load('.')"
+    assert told(call, OMP_WAIT_POLICY="PASSIVE") == "PASSIVE None"
+    assert told(call, GOMP_SPINCOUNT="5") == "PASSIVE 5"
