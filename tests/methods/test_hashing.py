@@ -7,6 +7,8 @@ import math
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from method_toy import small_context
 from torch.nn import functional
 
@@ -15,7 +17,8 @@ from sparserec.methods import Phase, PhaseResult, make_method
 from sparserec.methods.dhe import DHESettings, fit_network, widest
 from sparserec.table import ComputedTable, EntryDropout, Shape
 from sparserec.table.base import Update
-from sparserec.table.computed import Hashes, network_size
+from sparserec.table.computed import STRETCH, Hashes, network_size
+from sparserec.table.normalised import Normalised
 
 
 def matrix(table: ComputedTable) -> np.ndarray:
@@ -44,6 +47,44 @@ def test_a_hash_of_eight_ids_and_one_layer_by_hand() -> None:
     np.testing.assert_allclose(matrix(table)[:, 0], 0.5 - 3 * mish, rtol=1e-5)
     assert table.parameters() == 6 == network_size(2, 1, 1, 1)
     assert table.stored_bytes(8) == (2 + 2) + (1 + 2) + 3 * 4 + 8, "codes and scales, vectors, the seed"
+
+
+def test_hashes_that_go_on_from_each_other_are_those_of_each_row() -> None:
+    rng, count = np.random.default_rng(3), 3 * STRETCH + 5
+    for buckets in (7, 1_000_000, 2**40):
+        hashes = Hashes.draw(11, buckets, rng)
+        numbers = np.arange(9, 9 + count)[:, None]
+        places = (hashes.factors * numbers + hashes.shifts) % hashes.primes % buckets
+        expected = np.float32(2.0 / (buckets - 1)) * places.astype(np.float32) - np.float32(1.0)
+        np.testing.assert_array_equal(hashes.encode(8, 8 + count).numpy(), expected)
+
+
+@given(st.integers(2, 200), st.integers(1, 20), st.floats(0.01, 30), st.integers(0, 2**20))
+def test_normalisation_and_mish_are_those_of_torch(rows: int, width: int, spread: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    before = rng.normal(rng.normal(0, spread, width), spread, (rows, width)).astype(np.float32)
+    scale, shift = rng.normal(1, 1, (2, width)).astype(np.float32)
+    received = rng.standard_normal((rows, width)).astype(np.float32)
+    inputs = [torch.from_numpy(one.astype(np.float64)).requires_grad_() for one in (before, scale, shift)]
+    made = functional.mish(functional.batch_norm(inputs[0], None, None, *inputs[1:], training=True))
+    made.backward(torch.from_numpy(received.astype(np.float64)))
+    normal, gradient = Normalised(before, scale, shift), received.copy()
+    np.testing.assert_allclose(normal.forward(np.empty_like(before)), made.detach(), rtol=1e-4, atol=1e-4)
+    of_scale, of_shift = normal.backward(gradient)
+    # what is left of a row after the mean and deviation are taken out may be tiny beside what came in
+    came = 1e-4 * float(np.abs(received).max()) * np.array([np.abs(normal.slope).max(), rows, rows])
+    for found, one, allowed in zip((gradient, of_scale, of_shift), inputs, came):
+        assert one.grad is not None
+        np.testing.assert_allclose(found, one.grad, rtol=1e-3, atol=allowed)
+
+
+def test_mish_far_from_zero() -> None:
+    """Large values stay what they are, with a slope of one; small ones vanish, with a slope of nothing."""
+    values = np.array([[-60.0], [60.0]], np.float32)
+    normal = Normalised(values, np.full(1, 60.0, np.float32), np.zeros(1, np.float32))
+    np.testing.assert_allclose(normal.forward(np.empty_like(values)), [[0.0], [60.0]], atol=1e-4)
+    _, of_shift = normal.backward(np.array([[1.0], [3.0]], np.float32))
+    np.testing.assert_allclose(of_shift, [3.0], rtol=1e-5)
 
 
 def test_three_steps_are_those_of_torch(monkeypatch: pytest.MonkeyPatch) -> None:

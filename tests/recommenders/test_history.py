@@ -10,6 +10,7 @@ import pytest
 import slow_bases as slow
 import torch
 
+from sparserec.compiled import fast_exp
 from sparserec.counter import key_of
 from sparserec.data.sampling import UserSampler
 from sparserec.errors import SparserecError
@@ -19,7 +20,6 @@ from sparserec.recommenders.history import base as temperature_module
 from sparserec.recommenders.history.base import HistoryStepper
 from sparserec.recommenders.history.batch import Histories
 from sparserec.recommenders.history.dense import dense_gradient, plain_gradient
-from sparserec.recommenders.history.kernels import fast_exp
 from sparserec.recommenders.history.sparse import SparseHistory
 from sparserec.streams import HISTORY_DROPOUT as DROPOUT
 from sparserec.table import DenseTable, Shape, SparseTable, Update

@@ -82,8 +82,9 @@ class GraphBase(Recommender):
         """The filter's buffers, rows of the batch with their gradients, and the loss."""
         width, rows = automatic_width(sizes.nodes, sizes.dim), self.batch_rows(sizes)
         share = 1 if self.whole_rows else sizes.processes
+        beside = len(self.taps) if width < sizes.dim else 0  # columns of several blocks are gathered in one array
         return {
-            "scratch": 4 * width * ((2 + self.decays_outputs) * sizes.nodes + len(self.taps) * rows),
+            "scratch": 4 * width * ((2 + self.decays_outputs) * sizes.nodes + beside * rows),
             "rows": -(-2 * 4 * len(self.taps) * rows * sizes.dim // share),
             "loss": -(-self.loss_bytes(sizes.batch_size, rows, sizes.dim) // share),
         }

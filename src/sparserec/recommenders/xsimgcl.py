@@ -108,8 +108,8 @@ class XSimGCL(GraphBase):
         for nodes in (np.arange(rows.n_user_rows), np.unique(rows.positives)):
             for group in contrast_groups(nodes, settings.contrast_among):
                 weight, places = settings.contrast_weight * len(group) / len(nodes), torch.from_numpy(group)
-                taken = [view.index_select(0, places).numpy() for view in views]
-                part, *changes = info_nce(*taken, settings.temperature, buffers=rows.buffers)
+                left, right = (view.index_select(0, places).numpy() for view in views)
+                part, *changes = info_nce(left, right, settings.temperature, buffers=rows.buffers)
                 value += weight * part
                 for whole, change in zip(slopes, changes):
                     whole.index_add_(0, places, torch.from_numpy(change), alpha=weight)
