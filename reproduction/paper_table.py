@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 
 from reproduction.entries import Entry, gather
 from reproduction.grid import Grid, variant_of
 from reproduction.jobs import Job
 from reproduction.quality_table import what_differs
 from reproduction.rendering import Line, Pair, Table, marks
-from reproduction.sections import settings_in
+from reproduction.sections import settings_in, shown
 from sparserec.runs import METRIC
 
 Setting = tuple[str, str, float]
@@ -73,10 +74,10 @@ def comparison_table(grid: Grid, jobs: Sequence[Job]) -> Table:
             [f"{density:g}", label, *(column[name] for column in columns)] for name, label in MODELS.items()
         ]
     lines.append(["any", "DHE", *(_network(entries, place, metric) for place, metric in _across(entries))])
-    shown = (found[name] for found in entries.by_setting.values() for name in MODELS if name in found)
+    models = (found[name] for found in entries.by_setting.values() for name in MODELS if name in found)
     networks = (found[name] for found in entries.by_setting.values() for name in NETWORKS if name in found)
     table = _shaped("", ["density", "model"], entries, lines)
-    return replace(table, notes=what_differs([*shown, *networks]))
+    return replace(table, notes=what_differs([*models, *networks]))
 
 
 def own_table(grid: Grid, jobs: Sequence[Job]) -> Table | None:
@@ -98,9 +99,8 @@ def own_table(grid: Grid, jobs: Sequence[Job]) -> Table | None:
             ]
             label = variant_of(name).label
             lines.setdefault((at, name), [at, label, *(column[name].ours for column in columns)])
-    shown = [*lines.values()]
     title = "Rows of our own in the same columns"
-    return _shaped(title, ["density", "model"], entries, shown) if shown else None
+    return _shaped(title, ["density", "model"], entries, [*lines.values()]) if lines else None
 
 
 def ablation_table(grid: Grid, jobs: Sequence[Job]) -> Table:
@@ -114,6 +114,34 @@ def ablation_table(grid: Grid, jobs: Sequence[Job]) -> Table:
     ]
     lines: list[Line] = [[*words, *(column[name] for column in columns)] for name, words in ABLATION.items()]
     return _shaped("", ["regrowth", "initialisation"], entries, lines)
+
+
+def lengths_table(grid: Grid, table: Grid, jobs: Sequence[Job]) -> Table | None:
+    """Recall and NDCG of longer trainings behind those of Table 1; None where nothing of them is trained."""
+    short = Entries(table, jobs).by_setting
+    cells = [cell for job in jobs for cell in job.cells if cell.grid == grid.name]
+    cases = sorted(
+        {cell.case: cell.config.recipe.epochs for cell in cells if cell.config}.items(), key=itemgetter(1)
+    )
+    lines: list[Line] = []
+    for setting in settings_in(grid, jobs):
+        longer = [{one.cell.variant: one for one in gather(jobs, grid, setting, case)} for case, _ in cases]
+        for name in dict.fromkeys(name for found in longer for name in found):
+            across = [found.get(name) for found in (short.get(setting, {}), *longer)]
+            if any(entry is not None and entry.found for entry in across[1:]):
+                published = next((one.published for one in across if one is not None and one.published), None)
+                said = "" if published is None else f"{published.recall:.4f}, {published.ndcg:.4f}"
+                lines.append([shown(setting), variant_of(name).label, *map(_both, across), said])
+    epochs = table.defaults["recipe"]["epochs"]
+    columns = ["setting", "model", f"{epochs} epochs", *(case for case, _ in cases), "published"]
+    return Table("", columns, lines, names=2) if lines else None
+
+
+def _both(entry: Entry | None) -> str:
+    """Recall and NDCG, means over seeds."""
+    if entry is None or not entry.found:
+        return ""
+    return ", ".join(_number(entry.mean(metric)) for metric in METRICS)
 
 
 def _across(entries: Entries) -> list[tuple[tuple[str, str], str]]:

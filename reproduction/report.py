@@ -10,7 +10,7 @@ from reproduction.answers import answers
 from reproduction.grid import SMALL, Grid, read_grid
 from reproduction.jobs import Job
 from reproduction.paper_figures import draw_grid
-from reproduction.paper_table import ablation_table, comparison_table, own_table
+from reproduction.paper_table import ablation_table, comparison_table, lengths_table, own_table
 from reproduction.rendering import Section, Table, as_html, as_markdown
 from reproduction.sections import rates_section, section_of, settings_without
 from reproduction.small_table import small_sections
@@ -76,6 +76,12 @@ def sections_of(grids: Sequence[Grid], jobs: Sequence[Job], figures: list[Path])
     if "ablation" in by_name:
         table = ablation_table(by_name["ablation"], jobs)
         found.append(Section("paper-table-2", "The ablation, Table 2 of the paper", [], [table]))
+    if {"table1", "headline"} <= set(by_name):
+        longer = lengths_table(by_name["headline"], by_name["table1"], jobs)
+        text = ["Recall@20 and NDCG@20, first as in Table 1 above; the published come from up to 500 epochs."]
+        found.append(
+            Section("paper-lengths", "Longer trainings", text, [longer] if longer is not None else [])
+        )
     found.append(Section("answers", "The paper's questions", answers(jobs)))
     found.append(Section("figures", "Figures", figures=figures))
     found.append(Section("state", "What is there", [*_state(grids, jobs), *HOW_TO_READ]))

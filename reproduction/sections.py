@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from reproduction.entries import Entry, gather, source_of
-from reproduction.grid import Grid
+from reproduction.grid import Grid, variant_of
 from reproduction.jobs import Job
 from reproduction.quality_table import NOTHING, not_there, quality_table, shown_spread
 from reproduction.rendering import Section, Table
@@ -47,11 +47,13 @@ def settings_in(grid: Grid, jobs: Iterable[Job]) -> list[Setting]:
 
 def settings_without(grid: Grid, jobs: Sequence[Job]) -> list[Setting]:
     """Settings of which nothing is trained."""
-    return [
-        setting
-        for setting in settings_in(grid, jobs)
-        if not any(entry.found for entry in gather(jobs, grid, setting))
-    ]
+    return [setting for setting in settings_in(grid, jobs) if not _trained(gather(jobs, grid, setting))]
+
+
+def _trained(entries: Sequence[Entry]) -> bool:
+    """Whether a setting has a row of its own: one that serves all densities stands with each of them."""
+    own = [entry for entry in entries if not variant_of(entry.cell.variant).any_density]
+    return any(entry.found for entry in own or entries)
 
 
 def shown(setting: Setting) -> str:
@@ -61,7 +63,8 @@ def shown(setting: Setting) -> str:
 
 
 def _comparisons(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
-    tables = (quality_table(shown(one), gather(jobs, grid, one)) for one in settings_in(grid, jobs))
+    settings = [(one, gather(jobs, grid, one)) for one in settings_in(grid, jobs)]
+    tables = (quality_table(shown(one), entries) for one, entries in settings if _trained(entries))
     return [table for table in tables if table is not None]
 
 

@@ -16,11 +16,12 @@ from reproduction.cells import Cell, Overrides
 from reproduction.entries import Entry, gather
 from reproduction.grid import GRIDS, read_grid
 from reproduction.jobs import Job, Place, list_jobs
-from reproduction.paper_table import comparison_table, own_table
+from reproduction.paper_table import comparison_table, lengths_table, own_table
 from reproduction.quality_table import quality_table
 from reproduction.recorded import Found
 from reproduction.rendering import MOST_LINES, Pair, Section, Table, as_html, as_markdown, marks
 from reproduction.report import sections_of
+from reproduction.sections import section_of, settings_in, settings_without
 from sparserec.runs import recorded_path
 from sparserec.training import RunConfig
 
@@ -36,7 +37,7 @@ def filled(tmp_path: Path, grids: list[str], scores: dict[str, float] | None) ->
         score = 0.1 + number / 1e5 if scores is None else scores.get(job.cells[0].variant)
         if job.config is not None and score is not None:
             lines.append(json.dumps(row_of(job.config, score, name=job.name)))
-    place.results.mkdir()
+    place.results.mkdir(parents=True)
     place.file.write_text("\n".join(lines) + "\n")
     return list_jobs(grids, RATE, (), place)
 
@@ -83,6 +84,25 @@ def test_rows_of_our_own_stand_below(tmp_path: Path) -> None:
         + [[density, "small dense, equal bytes"] for density in ("0.0625", "0.125", "0.25")]
     )
     assert {len(line) for line in table.lines} == {14} and table.lines[0][3] in ("0.1500", "0.1000")
+
+
+def test_longer_trainings_stand_behind_those_of_table_1(tmp_path: Path) -> None:
+    headline, table = read_grid("headline"), read_grid("table1")
+    jobs = filled(tmp_path, ["table1", "headline"], {"sparserec": 0.12, "dense": 0.15})
+    longer = lengths_table(headline, table, jobs)
+    assert longer is not None
+    assert longer.columns[2:] == ["10 epochs", "30 epochs", "100 epochs", "the paper's recipe", "published"]
+    lines = {(line[0], line[1]): line[2:] for line in longer.lines}
+    lightgcn = "gowalla, lightgcn, density 0.125"
+    pair = lines[lightgcn, "SparseRec"][0]
+    assert lines[lightgcn, "SparseRec"] == [pair] * 4 + ["0.1721, 0.1345"] and "0.1200" in str(pair)
+    assert lines[lightgcn, "dense, all parameters"][3:] == ["", ""], "not in that recipe, not published"
+    assert lengths_table(headline, table, filled(tmp_path / "bare", ["table1"], {"sparserec": 0.12})) is None
+
+
+def test_a_setting_with_nothing_but_rows_of_every_density_has_no_table(tmp_path: Path) -> None:
+    grid, jobs = read_grid("table1"), filled(tmp_path, ["table1"], {"dense": 0.15})
+    assert settings_without(grid, jobs) == settings_in(grid, jobs) and section_of(grid, jobs).empty
 
 
 def entry(tmp_path: Path, variant: str, scores: dict[int, np.ndarray], ids: np.ndarray) -> Entry:
