@@ -82,7 +82,8 @@ class GraphBase(Recommender):
         """The filter's buffers, rows of the batch with their gradients, and the loss."""
         width, rows = automatic_width(sizes.nodes, sizes.dim), self.batch_rows(sizes)
         share = 1 if self.whole_rows else sizes.processes
-        beside = len(self.taps) if width < sizes.dim else 0  # columns of several blocks are gathered in one array
+        # columns of several blocks are gathered in an array of their own
+        beside = len(self.taps) if width < sizes.dim else 0
         return {
             "scratch": 4 * width * ((2 + self.decays_outputs) * sizes.nodes + beside * rows),
             "rows": -(-2 * 4 * len(self.taps) * rows * sizes.dim // share),
