@@ -107,7 +107,7 @@ class ComputedTable(Table):
         rows = self.shape.n_rows if rows is None else rows
         return torch.from_numpy(self._kept.array(name, (rows, columns), np.dtype(np.float32)))
 
-    def _encoded(self, first: int, last: int) -> torch.Tensor:
+    def _inputs(self, first: int, last: int) -> torch.Tensor:
         room = self._room("encoded", len(self.hashes.factors), last - first)
         return self.hashes.encode(first, last, room)
 
@@ -118,7 +118,7 @@ class ComputedTable(Table):
         if signal is not None:
             return torch.mm(signal, weight.T, out=out)
         for first, last in self._chunks():
-            torch.mm(self._encoded(first, last), weight.T, out=out[first:last])
+            torch.mm(self._inputs(first, last), weight.T, out=out[first:last])
         return out
 
     def _forward(self) -> list[tuple[Normalised, torch.Tensor]]:
@@ -188,7 +188,7 @@ class ComputedTable(Table):
             else:
                 gradient, lower = torch.zeros_like(matrix), slope
                 for first, last in self._chunks():
-                    gradient.addmm_(slope[first:last].T, self._encoded(first, last))
+                    gradient.addmm_(slope[first:last].T, self._inputs(first, last))
             for name, change in (("layer", gradient), ("scale", of_scale), ("shift", of_shift)):
                 self._adam(f"{name}.{layer}", torch.as_tensor(change), update)
             slope = lower
