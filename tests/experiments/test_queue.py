@@ -91,6 +91,20 @@ def test_several_files_make_one_queue(queue_file: Path) -> None:
     assert finished_names(queue_file.parent / "other.jsonl") == {"first"}
 
 
+def test_a_result_file_is_read_once_for_all_its_runs(
+    queue_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two trainings a queue of hundreds would otherwise read megabytes hundreds of times."""
+    more = "".join(f'[[run]]\nname = "more-{number}"\n' for number in range(20))
+    queue_file.write_text(TINY + more)
+    (queue_file.parent / "out.jsonl").write_text('{"name": "more-3"}\n{"name": "first"}\n')
+    read: list[Path] = []
+    monkeypatch.setattr(queues, "finished_names", lambda path: read.append(path) or finished_names(path))
+    left = {run.name for run in queues.unrecorded(read_queues([queue_file]))}
+    assert left == {"second"} | {f"more-{number}" for number in range(20) if number != 3}
+    assert read == [queue_file.parent / "out.jsonl"]
+
+
 def test_a_failed_run_does_not_stop_the_others(queue_file: Path) -> None:
     queue_file.write_text(TINY + '[[run]]\nname = "broken"\npriority = 9\ndata = "missing.csv"\n')
     assert run_queue([queue_file], threads=1) == 1

@@ -20,17 +20,13 @@ def sweep(
     ] = False,
 ) -> None:
     """Train the runs of a queue, one at a time by priority, and append their results."""
-    from sparserec.experiments import finished_names, read_queues, run_queue
+    from sparserec.experiments import read_queues, run_queue, unrecorded
 
     if dry_run:
-        for run in read_queues(queues):
-            state = (
-                "done"
-                if run.name in finished_names(run.results)
-                else "begun"
-                if run.folder.exists()
-                else "waits"
-            )
+        runs = read_queues(queues)
+        waiting = unrecorded(runs)
+        for run in runs:
+            state = "done" if run not in waiting else "begun" if run.folder.exists() else "waits"
             print(f"{run.priority:4d}  {state:6s} {run.name}")
         return
     raise typer.Exit(1 if run_queue(queues, str(data_dir) if data_dir else None, threads, only) else 0)

@@ -9,7 +9,14 @@ from sparserec.extras import lazy_names
 if TYPE_CHECKING:
     from sparserec.experiments.classics import ClassicRun, applicable, measure_classic
     from sparserec.experiments.lock import is_locked
-    from sparserec.experiments.queue import QueuedRun, QueueFile, read_queues, run_queue, work_through
+    from sparserec.experiments.queue import (
+        QueuedRun,
+        QueueFile,
+        read_queues,
+        run_queue,
+        unrecorded,
+        work_through,
+    )
     from sparserec.experiments.results import (
         COLUMNS,
         draw_sizes,

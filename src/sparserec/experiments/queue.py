@@ -132,6 +132,12 @@ def run_queue(
     return work_through(wanted, data_dir, threads)
 
 
+def unrecorded(runs: Sequence[QueuedRun]) -> list[QueuedRun]:
+    """Runs whose result file does not have them yet; a file is read once, however many runs write to it."""
+    names = {path: finished_names(path) for path in {run.results for run in runs}}
+    return [run for run in runs if run.name not in names[run.results]]
+
+
 def work_through(
     wanted: Callable[[Collection[str]], list[QueuedRun]],
     data_dir: str | None = None,
@@ -143,11 +149,8 @@ def work_through(
     """
     failed: set[Path] = set()
     while True:
-        waiting = [
-            run
-            for run in wanted({folder.name for folder in failed})
-            if run.folder not in failed and run.name not in finished_names(run.results)
-        ]
+        runs = unrecorded(wanted({folder.name for folder in failed}))
+        waiting = [run for run in runs if run.folder not in failed]
         if not waiting:
             return len(failed)
         run = waiting[0]
