@@ -107,12 +107,16 @@ class XSimGCL(GraphBase):
         )
         for nodes in (np.arange(rows.n_user_rows), np.unique(rows.positives)):
             for group in contrast_groups(nodes, settings.contrast_among):
-                weight, places = settings.contrast_weight * len(group) / len(nodes), torch.from_numpy(group)
+                weight = settings.contrast_weight * len(group) / len(nodes)
+                places = torch.from_numpy(group.astype(np.int64))
                 left, right = (view.index_select(0, places).numpy() for view in views)
                 part, *changes = info_nce(left, right, settings.temperature, buffers=rows.buffers)
                 value += weight * part
-                for whole, change in zip(slopes, changes):
-                    whole.index_add_(0, places, torch.from_numpy(change), alpha=weight)
+                for whole, change in zip(
+                    slopes, changes
+                ):  # rows of a group are unique; index_add_ has one thread
+                    changed = whole.index_select(0, places).add_(torch.from_numpy(change), alpha=weight)
+                    whole.index_copy_(0, places, changed)
         return Loss(value, [gradient, twin_gradient])
 
     def loss_bytes(self, batch: int, rows: int, dim: int) -> int:
