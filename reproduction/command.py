@@ -43,7 +43,8 @@ def reproduce(
     report: Annotated[
         Optional[Path],
         typer.Option(
-            help="Write the report here, as .md and .html; default beside the result file, after training."
+            help="Write a report of what is asked for here, as .md and .html; after training the whole report is "
+            "written beside the result file otherwise."
         ),
     ] = None,
     threads: Threads = None,
@@ -69,8 +70,12 @@ def reproduce(
     )
     use_threads(threads)
     failed = 0 if dry_run else request.train(threads)
-    jobs = request.jobs() if no_time else request.timed_jobs(quiet=as_json)
-    files = request.report(jobs, report or place.report) if report or not dry_run else []
+    jobs, files = request.jobs() if no_time else request.timed_jobs(quiet=as_json), []
+    if report:
+        files = request.report(jobs, report)
+    elif not dry_run:
+        whole = request.reported
+        files = whole.report(jobs if whole == request else whole.jobs(), place.report)
     if as_json:
         typer.echo(
             json.dumps(

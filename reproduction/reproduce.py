@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,16 @@ class Request:
         if what != "all" and what not in GRIDS:
             raise SettingError(f"reproduce {what!r}: must be one of {', '.join(GRIDS)} or all")
         return cls(GRIDS if what == "all" else (what,), **others)
+
+    @property
+    def reported(self) -> Request:
+        """What the report beside the result file shows: everything, whichever part was trained just now.
+
+        Cells of changed settings are others: theirs is a report of what was asked for.
+        """
+        if self.overrides.are_given:
+            return self
+        return replace(self, grids=self.grids if self.grids == (SMALL,) else GRIDS, only=())
 
     def jobs(self) -> list[Job]:
         """The trainings as they stand now."""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from made_up_rows import row_of
 from scipy import stats
+from typer.testing import CliRunner
 
 from reproduction.answers import answers, correlation, lead_of
 from reproduction.cells import Cell, Overrides
@@ -21,7 +22,9 @@ from reproduction.quality_table import quality_table
 from reproduction.recorded import Found
 from reproduction.rendering import MOST_LINES, Pair, Section, Table, as_html, as_markdown, marks
 from reproduction.report import sections_of
+from reproduction.reproduce import Request
 from reproduction.sections import section_of, settings_in, settings_without
+from sparserec.cli.app import build_app
 from sparserec.runs import recorded_path
 from sparserec.training import RunConfig
 
@@ -202,3 +205,48 @@ def test_the_page_is_one_file_and_escapes_what_it_shows() -> None:
     assert page.count("<button>") == 3
     text = as_markdown("T", [Section("s", "S", ["text"], [table])])
     assert "| 1 | <b> | **0.2**<br><u>0.1</u> |" in text and "| density | model | A & B x |" in text
+
+
+def test_a_report_draws_the_curves_it_has_results_for(tmp_path: Path, drawing: None) -> None:
+    """Rows of two cases of the sampling figure, made up: one point each, and the other cases stay missing."""
+    place = Place(tmp_path)
+    overrides = Overrides(assignments=("recipe.learning_rate=0.1",))
+    jobs = list_jobs(["sampling"], overrides, ["gowalla 0.125 h"], place)
+    lines = []
+    for job, score in zip(jobs[:2], (0.11, 0.12)):
+        assert job.config is not None
+        lines.append(json.dumps(row_of(job.config, score, name=job.name)))
+    place.results.mkdir()
+    place.file.write_text("\n".join(lines) + "\n")
+    request = Request(("sampling",), overrides, ("gowalla 0.125 h",), place)
+    files = request.report(request.jobs(), tmp_path / "curve.md")
+    pictures = [file for file in files if file.suffix == ".png"]
+    assert [file.name for file in pictures] == ["curve-sampling-quality.png", "curve-sampling-memory.png"]
+    assert all(file.read_bytes().startswith(b"\x89PNG") for file in pictures)
+    text = (tmp_path / "curve.md").read_text()
+    assert "Not trained: " in text and "not trained yet" in text
+    share = 40_000_000 / (4 * 128 * (29_858 + 40_981))
+    assert f"| {share:.3f} |" in text and np.isclose(share, 1.103, atol=1e-3)
+
+
+def test_training_a_part_reports_the_whole(tmp_path: Path, drawing: None) -> None:
+    """`--only` decides what is trained; the report beside the rows stays that of everything."""
+    only = "gowalla-lightgcn-sparserec-0.0625 seed-0"
+    place = Place(tmp_path)
+    request = Request.of("table1", only=(only,), place=place)
+    rows = [row_of(job.config, 0.1, name=job.name) for job in request.jobs() if job.config is not None]
+    place.results.mkdir()
+    place.file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["reproduce", "table1", "--only", only, "--folder", str(tmp_path), "--no-time"]
+    assert CliRunner().invoke(build_app(), words).exit_code == 0
+    text = place.report.read_text()
+    assert "## Table 1 of the paper" in text and "## Peak memory" in text
+    assert re.search(rf"\n{len(Request(place=place).jobs())} trainings: .*\b{len(rows)} done", text)
+    asked = tmp_path / "part.md"
+    assert CliRunner().invoke(build_app(), [*words, "--report", str(asked)]).exit_code == 0
+    assert f"{len(rows)} trainings: {len(rows)} done" in asked.read_text()
+    assert place.report.read_text() == text
+    changed = Request.of("table1", overrides=Overrides(epochs=3), only=(only,), place=place)
+    assert changed.reported == changed
+    small = Request.of("table1", small=True, only=(only,), place=place)
+    assert small.reported.grids == small.grids and not small.reported.only

@@ -8,7 +8,6 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from made_up_rows import row_of
 from typer.testing import CliRunner
@@ -88,7 +87,7 @@ def test_grids_name_only_known_settings(everything: list[dict[str, Any]]) -> Non
 
 def test_priorities_follow_the_order_of_trainings(everything: list[dict[str, Any]]) -> None:
     """Density .125 of Gowalla, base by base and then more seeds, the ablation, longer trainings, the paper's recipe,
-    other densities, Yelp2018, figures, and more seeds of other densities.
+    other densities, figures, Yelp2018, more seeds of other densities, validity, and then the searches.
     """
 
     def first(**wanted: object) -> int:
@@ -107,10 +106,12 @@ def test_priorities_follow_the_order_of_trainings(everything: list[dict[str, Any
         first(grid="headline", case="100 epochs"),
         first(case="the paper's recipe"),
         first(grid="table1", density=0.25, variant="small_dense"),
-        first(data="yelp2018", grid="table1", variant="small_dense"),
         first(grid="intervals"),
+        first(grid="sampling"),
+        first(data="yelp2018", grid="table1", variant="small_dense"),
         first(grid="table1", density=0.25, variant="small_dense_bytes", seed=1),
         first(grid="validity"),
+        first(grid="table1", density=0.25, variant="bet"),
     ]
     assert order == sorted(order)
 
@@ -379,25 +380,3 @@ def test_mistakes_name_what_is_known(tmp_path: Path) -> None:
         Request.of("table3")
     with pytest.raises(SettingError, match="has the words of nonsense"):
         Request.of("ablation", only=("nonsense",), place=Place(tmp_path)).jobs()
-
-
-def test_a_report_draws_the_curves_it_has_results_for(tmp_path: Path, drawing: None) -> None:
-    """Rows of two cases of the sampling figure, made up: one point each, and the other cases stay missing."""
-    place = Place(tmp_path)
-    overrides = Overrides(assignments=("recipe.learning_rate=0.1",))
-    jobs = list_jobs(["sampling"], overrides, ["gowalla 0.125 h"], place)
-    lines = []
-    for job, score in zip(jobs[:2], (0.11, 0.12)):
-        assert job.config is not None
-        lines.append(json.dumps(row_of(job.config, score, name=job.name)))
-    place.results.mkdir()
-    place.file.write_text("\n".join(lines) + "\n")
-    request = Request(("sampling",), overrides, ("gowalla 0.125 h",), place)
-    files = request.report(request.jobs(), tmp_path / "curve.md")
-    pictures = [file for file in files if file.suffix == ".png"]
-    assert [file.name for file in pictures] == ["curve-sampling-quality.png", "curve-sampling-memory.png"]
-    assert all(file.read_bytes().startswith(b"\x89PNG") for file in pictures)
-    text = (tmp_path / "curve.md").read_text()
-    assert "Not trained: " in text and "not trained yet" in text
-    share = 40_000_000 / (4 * 128 * (29_858 + 40_981))
-    assert f"| {share:.3f} |" in text and np.isclose(share, 1.103, atol=1e-3)
