@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from reproduction.entries import Entry, gather
 from reproduction.grid import Grid
 from reproduction.jobs import Job
-from reproduction.sections import entries_by_case, formula_share, memory_bytes, settings_in
+from reproduction.sections import entries_by_case, formula_share, memory_bytes, settings_in, test_curve
 from sparserec.plots import finish_axis, new_figure, save_figure
 from sparserec.runs import METRIC
 
@@ -25,7 +25,13 @@ COLOURS = ("#2a6fbb", "#d9722e", "#4a9a5a", "#8a5fb0", "#8a8f98", "#b03a48", "#3
 
 def draw_grid(grid: Grid, jobs: Sequence[Job], folder: Path, stem: str) -> list[Path]:
     """The figures of a grid that there are results for. A report is not lost because a picture could not be drawn."""
-    draw = {"intervals": _curves, "sampling": _sampling, "sizes": _sizes, "memory": _memory}
+    draw = {
+        "intervals": _curves,
+        "sampling": _sampling,
+        "sizes": _sizes,
+        "memory": _memory,
+        "validity": _validity,
+    }
     chosen: Callable[..., list[tuple[str, Figure]]] = draw.get(grid.figure or "", _against_published)
     try:
         drawn = chosen(grid, jobs)
@@ -144,6 +150,22 @@ def _memory(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
         finish_axis(axis, f"{setting[0]}, density {setting[2]:g}", "", "MB above the start")
         axis.legend(frameon=False)
     return [("peak", figure)]
+
+
+def _validity(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
+    """NDCG@20 on the test set by epoch, a panel for each base, and where its authors' training ended."""
+    entries = [entry for one in settings_in(grid, jobs) for entry in gather(jobs, grid, one) if entry.found]
+    if not entries:
+        return []
+    figure, axes = _new(len(entries))
+    for axis, entry in zip(axes, entries):
+        curve = [(epoch, metrics[METRIC]) for epoch, metrics in test_curve(entry)]
+        axis.plot(*zip(*curve), marker="o", color=COLOURS[0], label="ours")
+        if entry.published is not None:
+            axis.axhline(entry.published.ndcg, linestyle="--", color="#8a8f98", label="its authors")
+        finish_axis(axis, f"{entry.cell.data}, {entry.cell.base}", "epoch", "NDCG@20, test")
+        axis.legend(frameon=False)
+    return [("curves", figure)]
 
 
 def _against_published(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:

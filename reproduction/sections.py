@@ -179,15 +179,9 @@ def _validity_lines(entry: Entry) -> list[list[str]]:
     assert entry.first is not None
     published = entry.published
     known = (published.recall, published.ndcg) if published else (None, None)
-    curve = [
-        (str(event["epoch"]), event["test_curve"])
-        for event in entry.first.events()
-        if event.get("test_curve")
-    ]
-    curve.append(("at the end", entry.first.row["test"]["float"]))
     lines = []
-    for at, metrics in curve:
-        line = [at]
+    for at, metrics in [*test_curve(entry), ("at the end", entry.first.row["test"]["float"])]:
+        line = [str(at)]
         for name, value in (("recall@20", known[0]), (METRIC, known[1])):
             ours = metrics[name]
             line += [
@@ -197,6 +191,12 @@ def _validity_lines(entry: Entry) -> list[list[str]]:
             ]
         lines.append(line)
     return lines
+
+
+def test_curve(entry: Entry) -> list[tuple[int, dict[str, float]]]:
+    """Epochs named beforehand, and the test set's metrics after each."""
+    assert entry.first is not None
+    return [(int(epoch), metrics) for epoch, metrics in entry.first.row.get("test_by_epoch", {}).items()]
 
 
 TRY = re.compile(

@@ -229,6 +229,24 @@ def test_a_report_draws_the_curves_it_has_results_for(tmp_path: Path, drawing: N
     assert f"| {share:.3f} |" in text and np.isclose(share, 1.103, atol=1e-3)
 
 
+def test_validity_shows_the_epochs_named_beforehand(tmp_path: Path, drawing: None) -> None:
+    """The curve comes with the row: folders of runs stay on the machine that trained."""
+    place, overrides = Place(tmp_path), Overrides(assignments=("recipe.learning_rate=0.1",))
+    only = ("validity lightgcn",)
+    (job,) = list_jobs(["validity"], overrides, only, place)
+    assert job.config is not None and job.config.test_epochs == (10, 20, 40, 60, 80, 100)
+    curve = {str(epoch): {"recall@20": 0.17, "ndcg@20": 0.1 + epoch / 2000} for epoch in (10, 20)}
+    place.results.mkdir()
+    place.file.write_text(json.dumps(row_of(job.config, 0.15, name=job.name, test_by_epoch=curve)) + "\n")
+    request = Request(("validity",), overrides, only, place)
+    files = request.report(request.jobs(), tmp_path / "validity.md")
+    text = (tmp_path / "validity.md").read_text()
+    assert "| 10 | 0.1700 | 0.1820 | 0.934 | 0.1050 | 0.1550 | 0.677 |" in text
+    assert "| 20 | 0.1700 | 0.1820 | 0.934 | 0.1100 | 0.1550 | 0.710 |" in text
+    assert "| at the end | 0.1875 | 0.1820 | 1.030 | 0.1500 | 0.1550 | 0.968 |" in text
+    assert [file.name for file in files if file.suffix == ".png"] == ["validity-validity-curves.png"]
+
+
 def test_training_a_part_reports_the_whole(tmp_path: Path, drawing: None) -> None:
     """`--only` decides what is trained; the report beside the rows stays that of everything."""
     only = "gowalla-lightgcn-sparserec-0.0625 seed-0"

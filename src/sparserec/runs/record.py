@@ -114,6 +114,8 @@ class Record(BaseModel):
     mask: dict[str, float] = {}
     test_curve: bool = False
     """Whether the test set was measured while training, at epochs named beforehand."""
+    test_by_epoch: dict[int, dict[str, float]] = {}
+    """What was measured there."""
     test_opened: str | None = None
     """When the test set was opened; None for a search, which leaves it closed."""
     test_opened_again: list[str] = []

@@ -160,6 +160,9 @@ def _train(job: _Job) -> Finished:
         record = _record(loop, table, prepared_seconds)
         events = recorder.events()
         record.explorations = sum(event["event"] == "explore" for event in events)
+        record.test_by_epoch = {
+            event["epoch"]: event["test_curve"] for event in events if "test_curve" in event
+        }
         if found:
             parts = prepared.split, prepared.graph, prepared.recommender, table, record
             note_test(Trained(run, config, *parts), found)
