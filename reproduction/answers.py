@@ -4,62 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-import numpy as np
-
-from reproduction.entries import Entry, paired_test
 from reproduction.grid import Grid, read_grid
 from reproduction.jobs import Job
-from reproduction.paper_table import MODELS, Entries, Setting
+from reproduction.leads import Lead, lead_of, standings
+from reproduction.paper_table import Entries
 from reproduction.sections import shown
-from sparserec.runs import METRIC
 
 NOT_YET = "not trained yet"
 MOST_CLAUSES = 4
 """Settings named in a sentence; the tables below have the others."""
 
 
-@dataclass(frozen=True)
-class Lead:
-    """How far one entry is ahead of another in NDCG@20, over the seeds that both have."""
-
-    difference: float
-    share: float
-    """Of the other's score."""
-    margin: float | None
-    """Half the 95 % interval over users of the mean over seeds; None where users are not recorded."""
-    ahead: int
-    seeds: int
-
-    def __str__(self) -> str:
-        interval = " (by means, users not recorded)" if self.margin is None else f" ± {self.margin:.4f}"
-        times = "seed" if self.seeds == 1 else "seeds"
-        ahead = f"ahead on {self.ahead} of {self.seeds} {times}"
-        return f"{self.difference:+.4f}{interval}, {100 * self.share:+.1f} %, {ahead}"
-
-
-def lead_of(first: Entry, second: Entry) -> Lead | None:
-    """First against second; None where they share no seed."""
-    seeds = sorted(set(first.found) & set(second.found))
-    pairs = [(first.found[seed], second.found[seed]) for seed in seeds]
-    scores = [(one.metric(METRIC), other.metric(METRIC)) for one, other in pairs]
-    known = [(one, other) for one, other in scores if one is not None and other is not None]
-    if not known:
-        return None
-    mine, theirs = (float(np.mean(side)) for side in zip(*known))
-    ahead = sum(one > other for one, other in known)
-    test = paired_test([one for one, _ in pairs], [other for _, other in pairs])
-    margin = None if test is None else (test.high - test.low) / 2
-    return Lead(mine - theirs, (mine - theirs) / theirs, margin, ahead, len(known))
-
-
 def answers(jobs: Sequence[Job]) -> list[str]:
     """The four sentences."""
     table, ablation, sizes = (read_grid(name) for name in ("table1", "ablation", "sizes"))
     return [
-        f"**RQ1, SparseRec against the other methods:** {_against_others(Entries(table, jobs))}. "
-        f"{_against_bytes(Entries(table, jobs))}",
+        f"**RQ1, SparseRec against the other methods:** {_against_others(Entries(table, jobs))}",
         f"**RQ2, what the NMF start adds:** {_adds(ablation, jobs, 'uniform')}.",
         f"**RQ3, what summed gradients add:** {_adds(ablation, jobs, 'instantaneous')}.",
         f"**RQ4, row size and frequency:** {_sizes(sizes, jobs)}.",
@@ -67,48 +28,25 @@ def answers(jobs: Sequence[Job]) -> list[str]:
 
 
 def _against_others(entries: Entries) -> str:
-    leads: list[tuple[Setting, Entry, Lead]] = []
-    for setting, found in entries.by_setting.items():
-        rivals = [
-            found[name] for name in MODELS if name in found and name != "sparserec" and found[name].found
-        ]
-        own = found.get("sparserec")
-        if own is None or not own.is_sparserec or not rivals:
-            continue
-        best = max(rivals, key=lambda entry: entry.mean(METRIC))
-        lead = lead_of(own, best)
-        if lead is not None:
-            leads.append((setting, best, lead))
+    """How often SparseRec is first; by how much is in the table of leads."""
+    known = standings(entries)
+    leads = [one.lead for one in known if one.lead is not None]
     if not leads:
-        return f"{NOT_YET}, or no method of the paper beside it (the paper: first in 16 of 18 settings)"
-    first = sum(lead.difference > 0 for *_, lead in leads)
-    leads.sort(key=lambda one: -one[-1].seeds)
-    clauses = [
-        f"{shown(setting)}: {lead} against {rival.label}" for setting, rival, lead in leads[:MOST_CLAUSES]
-    ]
-    return (
-        f"first in {first} of {len(leads)} settings where one of the paper's methods is trained too (the paper: 16 of "
-        f"18); against the best of them in NDCG@20, {'; '.join(clauses)}{_and_more(leads)}"
+        return f"{NOT_YET}, or no method of the paper beside it (the paper: first in 16 of 18 settings)."
+    text = (
+        f"first in {_ahead(leads)} settings where others of the paper are trained too (the paper: 16 of 18)."
     )
+    over_bytes = [one.over_bytes for one in known if one.over_bytes is not None]
+    if over_bytes:
+        text += (
+            " Against a small dense table of as many bytes, which the paper does not have, it is ahead in "
+            f"{_ahead(over_bytes)}."
+        )
+    return f"{text} By how much, and on how many seeds: the table below."
 
 
-def _against_bytes(entries: Entries) -> str:
-    """Against a small dense table of as many bytes, which the paper does not have; nothing where none is trained."""
-    leads = []
-    for setting, found in entries.by_setting.items():
-        own, other = found.get("sparserec"), found.get("small_dense_bytes")
-        lead = None if own is None or other is None or not own.is_sparserec else lead_of(own, other)
-        if lead is not None:
-            leads.append((setting, lead))
-    if not leads:
-        return ""
-    first = sum(lead.difference > 0 for _, lead in leads)
-    leads.sort(key=lambda one: -one[-1].seeds)
-    clauses = "; ".join(f"{shown(setting)}: {lead}" for setting, lead in leads[:MOST_CLAUSES])
-    return (
-        f"Against a small dense table of as many bytes, which the paper does not have, it is ahead in {first} of "
-        f"{len(leads)}: {clauses}{_and_more(leads)}."
-    )
+def _ahead(leads: Sequence[Lead]) -> str:
+    return f"{sum(lead.difference > 0 for lead in leads)} of {len(leads)}"
 
 
 def _adds(grid: Grid, jobs: Sequence[Job], without: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from reproduction.answers import answers
 from reproduction.grid import SMALL, Grid, read_grid
 from reproduction.jobs import Job
+from reproduction.leads import leads_table
 from reproduction.paper_figures import draw_grid
 from reproduction.paper_table import ablation_table, comparison_table, lengths_table, own_table
 from reproduction.rendering import Section, Table, as_html, as_markdown
@@ -82,7 +83,8 @@ def sections_of(grids: Sequence[Grid], jobs: Sequence[Job], figures: list[Path])
         found.append(
             Section("paper-lengths", "Longer trainings", text, [longer] if longer is not None else [])
         )
-    found.append(Section("answers", "The paper's questions", answers(jobs)))
+    leads = leads_table(by_name["table1"], jobs) if "table1" in by_name else None
+    found.append(Section("answers", "The paper's questions", answers(jobs), [leads] if leads else []))
     found.append(Section("figures", "Figures", figures=figures))
     found.append(Section("state", "What is there", [*_state(grids, jobs), *HOW_TO_READ]))
     return [*found, *(section_of(grid, jobs) for grid in grids)]
