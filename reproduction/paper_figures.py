@@ -55,7 +55,11 @@ def _sampling(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
             _lines(grid, jobs, formula_share, _ndcg), "quality", held, "NDCG@20, test", annotate=True
         ),
         *_panels_of(
-            _lines(grid, jobs, _candidate_ratio, formula_share), "memory", "share of sampled rows", held
+            _lines(grid, jobs, _candidate_ratio, formula_share),
+            "memory",
+            "share of sampled rows",
+            held,
+            annotate=True,
         ),
     ]
 
@@ -101,10 +105,20 @@ def _panels_of(
             )
             for text, x, y in points if annotate else ():
                 axis.annotate(text, (x, y), xytext=(4, 4), textcoords="offset points", fontsize=8)
-        axis.set_xscale("log")
+        _plain_log(axis)
         finish_axis(axis, data, f"{x_label} (log)", y_label)
         axis.legend(frameon=False)
     return [(name, figure)]
+
+
+def _plain_log(axis: Axes) -> None:
+    """A logarithmic x whose ticks are few and plain numbers: a range of a few doublings has no powers of ten in it."""
+    from matplotlib.ticker import LogLocator, NullLocator, StrMethodFormatter
+
+    axis.set_xscale("log")
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 3, 5)))
+    axis.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.xaxis.set_minor_locator(NullLocator())
 
 
 def _sizes(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:

@@ -10,7 +10,7 @@ import pytest
 import slow_bases as slow
 import torch
 
-from sparserec.compiled import fast_exp
+from sparserec.compiled import fast_exp, fast_tanh
 from sparserec.counter import key_of
 from sparserec.data.sampling import UserSampler
 from sparserec.errors import SparserecError
@@ -240,10 +240,13 @@ def test_entries_received_alone_or_in_a_block_are_the_same_update() -> None:
         np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
 
 
-def test_the_exponential_is_one() -> None:
+def test_the_exponential_and_what_is_made_of_it() -> None:
     x = np.linspace(-80, 79, 4001).astype(np.float32)
     np.testing.assert_allclose(
         [fast_exp(one) for one in x[::40]], np.exp(x[::40].astype(np.float64)), rtol=1e-5
+    )
+    np.testing.assert_allclose(
+        [fast_tanh(one) for one in x[::40] / 20], np.tanh(x[::40].astype(np.float64) / 20), atol=5e-6
     )
 
 

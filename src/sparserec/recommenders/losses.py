@@ -75,18 +75,6 @@ def add_rows(index: np.ndarray, values: np.ndarray, out: np.ndarray) -> None:
     _add_rows(index.reshape(-1), values.reshape(-1, out.shape[1]), out)
 
 
-@compiled(parallel=True, fastmath={"contract", "reassoc"})
-def squared_lengths(vectors: np.ndarray) -> np.ndarray:
-    """Of every row, float64; no array of squares."""
-    lengths = np.empty(vectors.shape[0])
-    for row in prange(vectors.shape[0]):
-        total = vectors[0, 0] * 0
-        for column in range(vectors.shape[1]):
-            total += vectors[row, column] * vectors[row, column]
-        lengths[row] = total
-    return lengths
-
-
 @compiled(parallel=True)
 def add_weighted(vectors: np.ndarray, weights: np.ndarray, out: np.ndarray) -> None:
     """out += each row times its weight."""

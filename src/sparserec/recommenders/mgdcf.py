@@ -21,10 +21,10 @@ from sparserec.graph import Adjacency, Tap, dropped_weights
 from sparserec.recommenders.base import Loss, Perturbation, Sampling
 from sparserec.recommenders.graph_base import GraphBase
 from sparserec.recommenders.info_bpr import info_bpr
-from sparserec.recommenders.losses import add_weighted, plain_bpr, squared_lengths
+from sparserec.recommenders.losses import add_weighted, plain_bpr
 from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Between, Settings
-from sparserec.table import EntryDropout, InitialValues
+from sparserec.table import EntryDropout, InitialValues, squared_lengths
 
 
 class MGDCFSettings(Settings):

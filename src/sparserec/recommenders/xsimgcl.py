@@ -27,12 +27,11 @@ from sparserec.recommenders.losses import (
     add_weighted,
     pair_scores,
     plain_bpr,
-    squared_lengths,
     triple_gradients,
 )
 from sparserec.recommenders.rows import RowBatch
 from sparserec.settings import Between, Settings
-from sparserec.table import InitialValues
+from sparserec.table import InitialValues, squared_lengths
 
 SMALLEST_SHARE = 1e-5
 """Added to the sigmoid before its logarithm, as the authors do."""

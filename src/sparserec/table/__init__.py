@@ -16,7 +16,7 @@ from sparserec.table.base import (
 )
 from sparserec.table.composed import ComposedTable, code_shape
 from sparserec.table.computed import ComputedTable, Hashes, network_size
-from sparserec.table.dense import DenseTable
+from sparserec.table.dense import DenseTable, squared_lengths
 from sparserec.table.masked import MaskedTable
 from sparserec.table.prefix import PrefixTable
 from sparserec.table.shards import Shards, cut_state, holders, join_states, shape_for
@@ -66,5 +66,6 @@ __all__ = [
     "join_states",
     "network_size",
     "shape_for",
+    "squared_lengths",
     "total",
 ]

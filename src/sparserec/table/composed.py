@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from numba import prange
 
-from sparserec.compiled import compiled
+from sparserec.compiled import FAST, compiled, fast_tanh
 from sparserec.device import EncodedTable
 from sparserec.errors import SettingError
 from sparserec.table.adam import BlockDropout, dropped, own_gradient
@@ -67,7 +67,7 @@ class ComposedTable(Table):
         weights = np.where(rows < self.shape.n_users, 1.0, counts)
         self._own[rows] = self.reward * RELEASED_ROWS / counts.sum() * weights
         return -sum(
-            _squared_tanh(self._codes(block), self.stride, rows, self._own, self.sharpness)
+            float(_squared_tanh(self._codes(block), self.stride, rows, self._own, self.sharpness).sum())
             for block in range(len(self.shape.blocks))
         )
 
@@ -89,7 +89,9 @@ class ComposedTable(Table):
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         blocks = range(len(self.shape.blocks))
-        return 0.5 * sum(_squares(self._codes(block), self.stride, row_decay) for block in blocks)
+        return 0.5 * sum(
+            float(_squares(self._codes(block), self.stride, row_decay).sum()) for block in blocks
+        )
 
     def parameters(self) -> int:
         return self.codes.parameters()
@@ -155,7 +157,7 @@ def _compose(codes: np.ndarray, stride: int, dropout: BlockDropout, out: np.ndar
             out[row, column] = dropped(value, row, column, dropout)
 
 
-@compiled(parallel=True)
+@compiled(parallel=True, fastmath=FAST)
 def _sum_by_code(
     gradient: np.ndarray,  # (rows, width), of the loss by the rows as the filter saw them
     codes: np.ndarray,  # (2 * size, width)
@@ -173,35 +175,44 @@ def _sum_by_code(
         row, step = (code * stride, 1) if code < size else (code - size, size)
         last = min((code + 1) * stride, gradient.shape[0]) if code < size else gradient.shape[0]
         while row < last:
+            first, second, steep = row // stride, size + row % size, np.float32(2.0) * own[row] * sharp
             for column in range(gradient.shape[1]):
-                value = codes[row // stride, column] + codes[size + row % size, column]
-                entry = own_gradient(gradient[row, column], value, row, column, row_decay, dropout)
-                if own[row] > 0.0:
-                    bent = np.tanh(sharp * value)
-                    entry -= np.float32(2.0) * own[row] * sharp * bent * (np.float32(1.0) - bent * bent)
-                out[code, column] += entry
+                value = codes[first, column] + codes[second, column]
+                out[code, column] += own_gradient(
+                    gradient[row, column], value, row, column, row_decay, dropout
+                )
+            if own[row] > 0.0:  # a loop of its own: both are compiled to vectors
+                for column in range(gradient.shape[1]):
+                    bent = fast_tanh(sharp * (codes[first, column] + codes[second, column]))
+                    out[code, column] -= steep * bent * (np.float32(1.0) - bent * bent)
             row += step
 
 
-@compiled()
+@compiled(parallel=True, fastmath=FAST)
 def _squared_tanh(
     codes: np.ndarray, stride: int, rows: np.ndarray, own: np.ndarray, sharpness: float
-) -> float:
-    total, size = 0.0, len(codes) // 2
-    for row in rows:
+) -> np.ndarray:
+    """Of every one of these rows, weighted."""
+    sharp, size = np.float32(sharpness), len(codes) // 2
+    totals = np.empty(len(rows))
+    for index in prange(len(rows)):
+        first, second, total = rows[index] // stride, size + rows[index] % size, np.float32(0.0)
         for column in range(codes.shape[1]):
-            bent = np.tanh(sharpness * (codes[row // stride, column] + codes[size + row % size, column]))
-            total += own[row] * bent * bent
-    return total
+            bent = fast_tanh(sharp * (codes[first, column] + codes[second, column]))
+            total += bent * bent
+        totals[index] = own[rows[index]] * total
+    return totals
 
 
-@compiled()
-def _squares(codes: np.ndarray, stride: int, weights: np.ndarray) -> float:
-    total, size = 0.0, len(codes) // 2
-    for row in range(len(weights)):
-        if weights[row] == 0.0:
-            continue
+@compiled(parallel=True, fastmath=FAST)
+def _squares(codes: np.ndarray, stride: int, weights: np.ndarray) -> np.ndarray:
+    """Of every row, weighted."""
+    size = len(codes) // 2
+    totals = np.empty(len(weights))
+    for row in prange(len(weights)):
+        first, second, total = row // stride, size + row % size, np.float32(0.0)
         for column in range(codes.shape[1]):
-            value = codes[row // stride, column] + codes[size + row % size, column]
-            total += weights[row] * value * value
-    return total
+            value = codes[first, column] + codes[second, column]
+            total += value * value
+        totals[row] = weights[row] * total
+    return totals

@@ -51,8 +51,7 @@ class DenseTable(Table):
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         squares, decay = [], row_decay[self.shape.rows]
         for index, rows in self.shape.local_parts:
-            part = self.values[index][rows]
-            squares.append(float((decay[rows] * np.einsum("ij,ij->i", part, part)).sum()))
+            squares.append(float((decay[rows] * squared_lengths(self.values[index][rows])).sum()))
         return 0.5 * self.shape.sum_over_parts(squares)
 
     def matrix(self) -> np.ndarray:
@@ -106,6 +105,18 @@ class DenseTable(Table):
             np.ascontiguousarray(matrix[:, start : start + width]) for start, width in self.shape.local_blocks
         ]
         return twin
+
+
+@compiled(parallel=True, fastmath={"contract", "reassoc"})
+def squared_lengths(vectors: np.ndarray) -> np.ndarray:
+    """Of every row, float64; no array of squares."""
+    lengths = np.empty(vectors.shape[0])
+    for row in prange(vectors.shape[0]):
+        total = vectors[0, 0] * 0
+        for column in range(vectors.shape[1]):
+            total += vectors[row, column] * vectors[row, column]
+        lengths[row] = total
+    return lengths
 
 
 @compiled(parallel=True)

@@ -42,7 +42,7 @@ class MaskedTable(SeenAsSparse):
         for block, active, positions in zip(self.dense.values, self.active, support):
             active[:] = False
             active.reshape(-1)[positions] = True
-            block *= active
+            _mask(active, block)
 
     def fill(self, block: int, out: torch.Tensor, dropout: EntryDropout) -> None:
         self.dense.fill(block, out, dropout)
@@ -55,7 +55,7 @@ class MaskedTable(SeenAsSparse):
         dense.receive(
             block, torch.from_numpy(last), Update(update.step, update.learning_rate, self._no_decay)
         )
-        dense.values[block] *= self.active[block]
+        _mask(self.active[block], dense.values[block])
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
         return self.dense.ego_penalty(row_decay)
@@ -113,3 +113,10 @@ def _own_gradients(
         for column in range(gradient.shape[1]):
             entry, value = gradient[row, column], values[row, column]
             out[row, column] = own_gradient(entry, value, row, column, row_decay, dropout)
+
+
+@compiled(parallel=True)
+def _mask(active: np.ndarray, values: np.ndarray) -> None:
+    for row in prange(values.shape[0]):
+        for column in range(values.shape[1]):
+            values[row, column] = values[row, column] if active[row, column] else 0

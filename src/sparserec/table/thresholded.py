@@ -7,7 +7,6 @@ value lies below its threshold is 0 and no longer learns.
 
 from __future__ import annotations
 
-import math
 from dataclasses import astuple, dataclass
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ import torch
 from numba import prange
 from scipy.special import expit
 
-from sparserec.compiled import compiled
+from sparserec.compiled import FAST, compiled, fast_exp
 from sparserec.table.adam import BlockDropout, Cohorts, adam_entry, dropped, own_gradient
 from sparserec.table.base import EntryDropout, Held, InitialValues, Ledger, Shape, State, Update
 from sparserec.table.dense import DenseTable
@@ -89,12 +88,8 @@ class ThresholdedTable(SeenAsSparse):
         return self.values[block], self.logits[block], self.moments[block]
 
     def ego_penalty(self, row_decay: np.ndarray) -> float:
-        total = 0.0
-        for block, (_, width) in enumerate(self.shape.blocks):
-            used = torch.empty((self.shape.n_rows, width))
-            self.fill(block, used, EntryDropout())
-            total += 0.5 * float((row_decay * np.einsum("ij,ij->i", used.numpy(), used.numpy())).sum())
-        return total
+        blocks, ceiling = zip(self.values, self.logits), self.thresholds.ceiling
+        return 0.5 * sum(float((row_decay * _squares(*block, ceiling)).sum()) for block in blocks)
 
     def margins(self) -> np.ndarray:
         """|value| - threshold of every entry, shape (rows, dim): positive where the entry is active."""
@@ -160,7 +155,7 @@ class ThresholdedTable(SeenAsSparse):
 
 @compiled(inline="always")
 def _threshold_of(logit, ceiling):  # type: ignore[no-untyped-def]
-    return np.float32(ceiling) / (np.float32(1.0) + np.float32(math.exp(-logit)))
+    return np.float32(ceiling) / (np.float32(1.0) + fast_exp(-logit))
 
 
 @compiled(parallel=True)
@@ -173,6 +168,20 @@ def _threshold(
             margin = max(abs(value) - _threshold_of(logits[row, column], ceiling), np.float32(0.0))
             used = margin if value > 0 else -margin
             out[row, column] = dropped(used, row, column, dropout)
+
+
+@compiled(parallel=True, fastmath=FAST)
+def _squares(values: np.ndarray, logits: np.ndarray, ceiling: float) -> np.ndarray:
+    """Of every row as the model uses it."""
+    lengths = np.empty(values.shape[0])
+    for row in prange(values.shape[0]):
+        total = np.float32(0.0)
+        for column in range(values.shape[1]):
+            margin = abs(values[row, column]) - _threshold_of(logits[row, column], ceiling)
+            margin = max(margin, np.float32(0.0))
+            total += margin * margin
+        lengths[row] = total
+    return lengths
 
 
 @compiled(parallel=True)
