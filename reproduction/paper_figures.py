@@ -142,14 +142,23 @@ def _sizes(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
 
 def _memory(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
     """Bars of formula, ledger and measured peak for every method, a panel for each setting that has results."""
+    order = [
+        variant for block in grid.blocks for variant in block.variant
+    ]  # that of jobs is their priority's
     settings = [
-        (setting, [entry for entry in gather(jobs, grid, setting) if entry.found])
+        (
+            setting,
+            sorted(
+                (entry for entry in gather(jobs, grid, setting) if entry.found),
+                key=lambda entry: order.index(entry.cell.variant),
+            ),
+        )
         for setting in settings_in(grid, jobs)
     ]
     settings = [(setting, entries) for setting, entries in settings if entries]
     if not settings:
         return []
-    figure, axes = _new(len(settings))
+    figure, axes = _new(len(settings), same_y=True)
     for axis, (setting, entries) in zip(axes, settings):
         for at, (name, colour) in enumerate(zip(("formula", "ledger", "peak, measured"), COLOURS)):
             heights = [memory_bytes(entry)[at] / 1e6 for entry in entries]
@@ -205,11 +214,11 @@ def _against_published(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figur
     return [("published", figure)]
 
 
-def _new(panels: int) -> tuple[Figure, list[Axes]]:
+def _new(panels: int, same_y: bool = False) -> tuple[Figure, list[Axes]]:
     columns = min(panels, 3)
     rows = -(-panels // columns)
     figure = new_figure(max(5.5, 4.4 * columns), 3.6 * rows)
-    axes: Any = figure.subplots(rows, columns, squeeze=False)
+    axes: Any = figure.subplots(rows, columns, squeeze=False, sharey=same_y)
     for unused in axes.reshape(-1)[panels:]:
         unused.set_visible(False)
     return figure, list(axes.reshape(-1)[:panels])
