@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING, Any
 from reproduction.entries import Entry, gather
 from reproduction.grid import Grid
 from reproduction.jobs import Job
-from reproduction.sections import entries_by_case, formula_share, memory_bytes, settings_in, test_curve
+from reproduction.sections import (
+    entries_by_case,
+    formula_share,
+    memory_bytes,
+    settings_in,
+    test_curve,
+    trained_settings,
+)
 from sparserec.plots import finish_axis, new_figure, save_figure
 from sparserec.runs import METRIC
 
@@ -142,24 +149,14 @@ def _sizes(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
 
 def _memory(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
     """Bars of formula, ledger and measured peak for every method, a panel for each setting that has results."""
-    order = [
-        variant for block in grid.blocks for variant in block.variant
-    ]  # that of jobs is their priority's
-    settings = [
-        (
-            setting,
-            sorted(
-                (entry for entry in gather(jobs, grid, setting) if entry.found),
-                key=lambda entry: order.index(entry.cell.variant),
-            ),
-        )
-        for setting in settings_in(grid, jobs)
-    ]
-    settings = [(setting, entries) for setting, entries in settings if entries]
+    order = [variant for block in grid.blocks for variant in block.variant]
+    settings = trained_settings(grid, jobs)
     if not settings:
         return []
     figure, axes = _new(len(settings), same_y=True)
-    for axis, (setting, entries) in zip(axes, settings):
+    for axis, (setting, several) in zip(axes, settings.items()):
+        # The order of jobs is that of their priorities.
+        entries = sorted((one for one in several if one.found), key=lambda one: order.index(one.cell.variant))
         for at, (name, colour) in enumerate(zip(("formula", "ledger", "peak, measured"), COLOURS)):
             heights = [memory_bytes(entry)[at] / 1e6 for entry in entries]
             axis.bar(

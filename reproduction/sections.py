@@ -45,9 +45,16 @@ def settings_in(grid: Grid, jobs: Iterable[Job]) -> list[Setting]:
     return list(dict.fromkeys(cell.setting for cell in cells))
 
 
+def trained_settings(grid: Grid, jobs: Sequence[Job]) -> dict[Setting, list[Entry]]:
+    """Settings with a row of their own, and their entries."""
+    found = {setting: gather(jobs, grid, setting) for setting in settings_in(grid, jobs)}
+    return {setting: entries for setting, entries in found.items() if _trained(entries)}
+
+
 def settings_without(grid: Grid, jobs: Sequence[Job]) -> list[Setting]:
     """Settings of which nothing is trained."""
-    return [setting for setting in settings_in(grid, jobs) if not _trained(gather(jobs, grid, setting))]
+    trained = trained_settings(grid, jobs)
+    return [setting for setting in settings_in(grid, jobs) if setting not in trained]
 
 
 def _trained(entries: Sequence[Entry]) -> bool:
@@ -63,8 +70,7 @@ def shown(setting: Setting) -> str:
 
 
 def _comparisons(grid: Grid, jobs: Sequence[Job]) -> list[Table]:
-    settings = [(one, gather(jobs, grid, one)) for one in settings_in(grid, jobs)]
-    tables = (quality_table(shown(one), entries) for one, entries in settings if _trained(entries))
+    tables = (quality_table(shown(one), entries) for one, entries in trained_settings(grid, jobs).items())
     return [table for table in tables if table is not None]
 
 
@@ -146,12 +152,10 @@ def _by_entry(
     grid: Grid, jobs: Sequence[Job], columns: list[str], line: Callable[[Entry], list[str]]
 ) -> list[Table]:
     """A table for every setting, a line for every entry that has a result."""
-    tables = []
-    for setting in settings_in(grid, jobs):
-        entries = gather(jobs, grid, setting)
-        lines = [line(entry) for entry in entries if entry.found]
-        tables += [Table(shown(setting), columns, lines, not_there(entries))] if lines else []
-    return tables
+    return [
+        Table(shown(setting), columns, [line(one) for one in entries if one.found], not_there(entries))
+        for setting, entries in trained_settings(grid, jobs).items()
+    ]
 
 
 def memory_bytes(entry: Entry) -> tuple[int, int, int]:

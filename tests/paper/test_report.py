@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from reproduction.entries import Entry, gather
 from reproduction.grid import GRIDS, read_grid
 from reproduction.jobs import Job, Place, list_jobs
 from reproduction.leads import lead_of, leads_table
+from reproduction.paper_figures import draw_grid
 from reproduction.paper_table import comparison_table, lengths_table, own_table
 from reproduction.quality_table import quality_table
 from reproduction.recorded import Found
@@ -29,6 +31,7 @@ from sparserec.cli.app import build_app
 from sparserec.runs import recorded_path
 from sparserec.training import RunConfig
 
+DATA_SETS = ("gowalla", "yelp2018")
 RATE = Overrides(assignments=("recipe.learning_rate=0.1",))
 """Given on the command line, so that no cell waits for a search."""
 
@@ -256,6 +259,23 @@ def test_validity_shows_the_epochs_named_beforehand(tmp_path: Path, drawing: Non
     assert "| 20 | 0.1700 | 0.1820 | 0.934 | 0.1100 | 0.1550 | 0.710 |" in text
     assert "| at the end | 0.1875 | 0.1820 | 1.030 | 0.1500 | 0.1550 | 0.968 |" in text
     assert [file.name for file in files if file.suffix == ".png"] == ["validity-validity-curves.png"]
+
+
+def test_memory_is_shown_of_settings_with_a_row_of_their_own(tmp_path: Path, drawing: None) -> None:
+    """The dense row serves every density; .125 has SparseRec's beside it, and only that is a table and a panel."""
+    from matplotlib.image import imread
+
+    grid = read_grid("memory")
+    jobs = [
+        job if job.cells[0].variant == "dense" or job.cells[0].density == 0.125 else replace(job, found=None)
+        for job in filled(tmp_path, ["memory"], {"dense": 0.1, "sparserec": 0.1})
+    ]
+    tables = section_of(grid, jobs).tables
+    assert [table.title for table in tables] == [f"{data}, lightgcn, density 0.125" for data in DATA_SETS]
+    assert [line[0] for line in tables[0].lines] == ["SparseRec", "dense, all parameters"]
+    (picture,) = draw_grid(grid, jobs, tmp_path, "report")
+    height, width, _ = imread(picture).shape
+    assert 2 < width / height < 3, "two panels side by side, not two rows of three"
 
 
 def test_training_a_part_reports_the_whole(tmp_path: Path, drawing: None) -> None:
