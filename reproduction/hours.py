@@ -1,10 +1,11 @@
 """How long trainings would take on this machine, with few measurements.
 
 `planning` times a training by a few steps of it. Hundreds of cells are of few kinds: every method is timed once on each
-base, with the data set met first, and every other data set once on each base, with the dense table; a cell takes its
-method's time times what its data set costs more. Bases are not multiplied: a network or thresholds cost a step the same
-whatever the base adds to it, a narrow table makes the base itself cheaper. It is timed on a training that is a quarter
-as large in all respects. Right within a factor of two or three, which is what planning days of training needs.
+base, with the data set and batches met first, and every other data set and size of batches once on each base, with the
+dense table; a cell takes its method's time times what these cost more. Bases are not multiplied: a network or
+thresholds cost a step the same whatever the base adds to it, a narrow table makes the base itself cheaper. It is timed
+on a training that is a quarter as large in all respects. Right within a factor of two or three, which is what planning
+days of training needs.
 """
 
 from __future__ import annotations
@@ -51,14 +52,13 @@ class Stopwatch:
         first = self.first.setdefault(config.base, config)
         own = self._timed(_at(config, first))
         here = there = 1.0
-        if _place(config) != _place(first):
+        if _steps(config) != _steps(first):
             here, there = (self._timed(_dense(place)).rest for place in (config, first))
         length = config.recipe.epochs / TIMED_EPOCHS
-        smaller_batches = max(1.0, first.recipe.batch_size / config.recipe.batch_size)
         nmf = own.nmf if _place(config) not in self.factorised else 0.0
         if own.nmf:
             self.factorised.add(_place(config))
-        return nmf + own.rest * here / there * length * smaller_batches
+        return nmf + own.rest * here / there * length
 
     def _timed(self, config: RunConfig) -> Times:
         key = json.dumps(config.model_dump(mode="json"), sort_keys=True)
@@ -91,6 +91,11 @@ def _smaller_batches(config: RunConfig) -> RunConfig:
 
 def _place(config: RunConfig) -> str:
     return f"{config.data} {config.protocol} {config.base} {config.dim}"
+
+
+def _steps(config: RunConfig) -> str:
+    """What decides how many steps an epoch has and what the base adds to each."""
+    return f"{_place(config)} {config.recipe.batch_size} {config.recipe.batches}"
 
 
 def _kind(config: RunConfig) -> RunConfig:

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 from reproduction.cells import Cell, Overrides, unfold_grid
 from reproduction.entries import Entry, published_of
 from reproduction.grid import GRIDS, read_grid, read_stored, stored_rate, variant_of
-from reproduction.hours import Stopwatch, with_hours
 from reproduction.jobs import Place, list_jobs, to_train
 from reproduction.paper_table import MODELS
 from reproduction.quality_table import rank_agreement
@@ -30,7 +29,6 @@ from sparserec.planning import settle_config
 from sparserec.training import build_config
 from sparserec.training.config import RunConfig
 
-PLACES = (("dsl", 0.125), ("dsl", 0.25), ("pep", 0.125))
 RESULTS = Path(__file__).resolve().parents[2] / "results"
 
 
@@ -329,27 +327,6 @@ def test_a_running_training_is_seen_by_its_lock(tmp_path: Path) -> None:
         fcntl.flock(log, fcntl.LOCK_EX)
         (running, *_) = list_jobs(["ablation"], Overrides(), only, place)
         assert running.state == "running"
-
-
-def test_a_method_is_timed_on_every_base_once(tmp_path: Path) -> None:
-    """A cell's time is that of its method on its base: what a base costs more is not multiplied into a method's own."""
-    overrides = Overrides("world", 2, ("dim=8",))
-    only = [f"{base} {density} {name}" for base in ("lightgcn", "mgdcf") for name, density in PLACES]
-    jobs = list_jobs(["table1"], overrides, only, Place(tmp_path))
-    stopwatch = Stopwatch()
-    timed = [job for job in with_hours(jobs, stopwatch) if job.config is not None]
-    kinds = {(values["base"], values["method"]) for values in map(json.loads, stopwatch.known)}
-    assert kinds == set(product(("lightgcn", "mgdcf"), ("dsl", "pep"))) and len(stopwatch.known) == 4
-    for job in timed:
-        assert job.config is not None and job.seconds is not None
-        own = next(
-            times
-            for key, times in stopwatch.known.items()
-            if (job.config.base, job.config.method) == (json.loads(key)["base"], json.loads(key)["method"])
-        )
-        assert job.seconds == pytest.approx(own.rest * 2 / 10)
-    half = with_hours([timed[0], timed[0].__class__(**{**vars(timed[0]), "epochs_done": 1})], stopwatch)
-    assert half[1].seconds == pytest.approx((half[0].seconds or 0.0) / 2)
 
 
 def test_two_cells_are_trained_and_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
