@@ -48,7 +48,8 @@ def test_rank_agreement_by_hand(tmp_path: Path) -> None:
                 continue
             score = scores[job.cells[0].variant] + 0.002 * job.cells[0].seed
             score = 0.5 if (grid, job.cells[0].variant) == ("table1", "dsl") else score
-            some.append(json.dumps(row_of(job.config, score, name=f"search-{job.name}=0.1")))
+            cost = {"seconds": {"train": 300.0, "total": 360.0}, "environment": {"threads": 2}}
+            some.append(json.dumps(row_of(job.config, score, name=f"search-{job.name}=0.1", **cost)))
     place.results.mkdir()
     for grid, some in rows.items():
         (place.results / f"{grid}.jsonl").write_text("\n".join(some) + "\n")
@@ -59,6 +60,7 @@ def test_rank_agreement_by_hand(tmp_path: Path) -> None:
     assert "| LightGCN | 0.125 | +1.00 (3, p 0.33) | -0.33 (3, p 1.00) | -0.33 (3, p 1.00) |" in text
     assert "in small against the paper +1.00 over 1 settings; in small against all users -0.33" in text
     assert "| 0.125 | SparseRec | - | - | 0.1310 ± 0.0014 (2 seeds) |" in text
+    assert "6 trainings, 36 min in all on 2 threads" in text
     assert len(text.splitlines()) <= 300
 
 
