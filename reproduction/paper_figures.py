@@ -183,6 +183,7 @@ def _validity(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
         axis.plot(*zip(*curve), marker="o", color=COLOURS[0], label="ours")
         if entry.published is not None:
             axis.axhline(entry.published.ndcg, linestyle="--", color="#8a8f98", label="its authors")
+        axis.locator_params(axis="x", integer=True)
         finish_axis(axis, f"{entry.cell.data}, {entry.cell.base}", "epoch", "NDCG@20, test")
         axis.legend(frameon=False)
     return [("curves", figure)]
