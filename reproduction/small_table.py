@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from reproduction.entries import gather
+from reproduction.entries import Entry, gather
 from reproduction.grid import SMALL, read_grid
 from reproduction.jobs import Job
 from reproduction.paper_table import BASES, MODELS, Entries
 from reproduction.quality_table import NOTHING, Agreement, both_scores, rank_agreement, shown_spread
-from reproduction.rendering import Section, Table
+from reproduction.rendering import Line, Pair, Section, Table, marks
 from sparserec.runs import METRIC
 from sparserec.units import show_seconds
 
@@ -21,7 +21,8 @@ def small_sections(jobs: Sequence[Job], full: Sequence[Job]) -> list[Section]:
     entries = Entries(read_grid(SMALL), jobs)
     text = [
         "NDCG@20 of the int8 table on Gowalla reduced to 4,016 users and 8,435 items, mean and standard deviation over "
-        "seeds. The numbers are of another data set than the paper's: only orders can be compared.",
+        "seeds, the best and the second of the paper's methods marked. The numbers are of another data set than the "
+        "paper's: only orders can be compared.",
         *_taken(jobs),
     ]
     return [
@@ -44,18 +45,23 @@ def _taken(jobs: Sequence[Job]) -> list[str]:
 
 
 def _scores(entries: Entries) -> Table:
-    lines = []
+    lines: list[Line] = []
     for density in entries.densities:
         here = {place: entries.at(place, density) for place in entries.places}
+        columns = [_marked(found) for found in here.values()]
         names = dict.fromkeys(name for found in here.values() for name in found)
         for name in sorted(names, key=lambda name: (name not in MODELS, list(names).index(name))):
             labels = [found[name].cell.label for found in here.values() if name in found]
-            cells = [
-                shown_spread(found[name], METRIC) if name in found else NOTHING for found in here.values()
-            ]
+            cells = [column.get(name, NOTHING) for column in columns]
             lines.append([f"{density:g}", MODELS.get(name, labels[0]), *cells])
-    columns = ["density", "model", *(BASES.get(base, base) for _, base in entries.places)]
-    return Table("", columns, lines, names=2)
+    heads = ["density", "model", *(BASES.get(base, base) for _, base in entries.places)]
+    return Table("", heads, lines, names=2)
+
+
+def _marked(found: Mapping[str, Entry]) -> dict[str, Pair]:
+    """A column of scores, the best and the second of the paper's methods marked."""
+    mark = marks({name: found[name].mean(METRIC) for name in MODELS if name in found and found[name].found})
+    return {name: Pair(shown_spread(entry, METRIC), "", mark(name)) for name, entry in found.items()}
 
 
 def _found(jobs: Sequence[Job], full: Sequence[Job]) -> dict[tuple[str, float], list[Agreement | None]]:

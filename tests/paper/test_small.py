@@ -59,7 +59,8 @@ def test_rank_agreement_by_hand(tmp_path: Path) -> None:
     text = files[0].read_text()
     assert "| LightGCN | 0.125 | +1.00 (3, p 0.33) | -0.33 (3, p 1.00) | -0.33 (3, p 1.00) |" in text
     assert "in small against the paper +1.00 over 1 settings; in small against all users -0.33" in text
-    assert "| 0.125 | SparseRec | - | - | 0.1310 ± 0.0014 (2 seeds) |" in text
+    assert "| 0.125 | SparseRec | - | - | **0.1310 ± 0.0014 (2 seeds)** |" in text
+    assert "| 0.125 | PEP | - | - | <u>0.1210 ± 0.0014 (2 seeds)</u> |" in text
     assert "6 trainings, 36 min in all on 2 threads" in text
     assert len(text.splitlines()) <= 300
 
