@@ -18,9 +18,12 @@ import shlex
 import shutil
 import subprocess
 import tomllib
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import pytest
 from click.testing import CliRunner
@@ -29,6 +32,10 @@ from typer.main import get_command
 import sparserec
 from sparserec.cli.app import build_app
 from sparserec.data import make_world
+from sparserec.data.formats import FORMATS
+from sparserec.encodings.registry import ENCODINGS
+from sparserec.methods import METHODS
+from sparserec.recommenders import RECOMMENDERS
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "guide"
@@ -37,6 +44,7 @@ FIRST = "own-data.md"
 MOST_NOT_RUN = 6
 FILES = {"toml", "csv", "json"}
 SHOWN = {"", "text", "tree", "html"}
+REGISTRIES: tuple[dict[str, Any], ...] = (METHODS, RECOMMENDERS, ENCODINGS, FORMATS)
 
 
 @dataclass(frozen=True)
@@ -99,8 +107,18 @@ def check_command(words: list[str], where: str) -> None:
 
 
 def run_page(path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, city: str = "world") -> None:
-    """Run all blocks of a page in a folder; `city` is a file in the place of the built-in sample."""
+    """Run all blocks of a page in a folder; `city` is a file in the place of the built-in sample.
+
+    What a page registers is gone afterwards: other tests of the process count what there is.
+    """
     monkeypatch.chdir(folder)
+    with ExitStack() as registries:
+        for registry in REGISTRIES:
+            registries.enter_context(mock.patch.dict(registry))
+        run_blocks(path, folder, city)
+
+
+def run_blocks(path: Path, folder: Path, city: str) -> None:
     variables: dict[str, object] = {"__name__": "__main__"}
     for block in blocks_of(path):
         block = replace(block, text=re.sub(r"(?<=train )world\b|(?<=fit\(\")world\b", city, block.text))
@@ -165,7 +183,9 @@ def test_own_data_can_be_followed(workshop: Path) -> None:
 
 @pytest.mark.parametrize("name", [name for name in PAGES if name != FIRST])
 def test_the_guide_can_be_followed(name: str, workshop: Path, quiet_machine: pytest.MonkeyPatch) -> None:
+    before = [list(registry) for registry in REGISTRIES]
     run_page(GUIDE / name, workshop, quiet_machine)
+    assert [list(registry) for registry in REGISTRIES] == before
 
 
 def test_the_readme_can_be_followed(tmp_path: Path, quiet_machine: pytest.MonkeyPatch) -> None:
