@@ -174,17 +174,20 @@ def _memory(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
 
 def _validity(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
     """NDCG@20 on the test set by epoch, a panel for each base, and where its authors' training ended."""
-    entries = [entry for one in settings_in(grid, jobs) for entry in gather(jobs, grid, one) if entry.found]
-    if not entries:
+    gathered = [gather(jobs, grid, setting) for setting in settings_in(grid, jobs)]
+    panels = [found for entries in gathered if (found := [one for one in entries if one.found])]
+    if not panels:
         return []
-    figure, axes = _new(len(entries))
-    for axis, entry in zip(axes, entries):
-        curve = [(epoch, metrics[METRIC]) for epoch, metrics in test_curve(entry)]
-        axis.plot(*zip(*curve), marker="o", color=COLOURS[0], label="ours")
-        if entry.published is not None:
-            axis.axhline(entry.published.ndcg, linestyle="--", color="#8a8f98", label="its authors")
+    figure, axes = _new(len(panels))
+    for axis, entries in zip(axes, panels):
+        for entry, colour in zip(entries, COLOURS):
+            curve = [(epoch, metrics[METRIC]) for epoch, metrics in test_curve(entry)]
+            axis.plot(*zip(*curve), marker="o", color=colour, label=entry.cell.case)
+        first = entries[0]
+        if first.published is not None:
+            axis.axhline(first.published.ndcg, linestyle="--", color="#8a8f98", label="its authors, at the end")
         axis.locator_params(axis="x", integer=True)
-        finish_axis(axis, f"{entry.cell.data}, {entry.cell.base}", "epoch", "NDCG@20, test")
+        finish_axis(axis, f"{first.cell.data}, {first.cell.base}", "epoch", "NDCG@20, test")
         axis.legend(frameon=False)
     return [("curves", figure)]
 

@@ -258,7 +258,7 @@ def test_a_report_draws_the_curves_it_has_results_for(tmp_path: Path, drawing: N
 def test_validity_shows_the_epochs_named_beforehand(tmp_path: Path, drawing: None) -> None:
     """The curve comes with the row: folders of runs stay on the machine that trained."""
     place, overrides = Place(tmp_path), Overrides(assignments=("recipe.learning_rate=0.1",))
-    only = ("validity lightgcn",)
+    only = ("validity lightgcn our",)
     (job,) = list_jobs(["validity"], overrides, only, place)
     assert job.config is not None and job.config.test_epochs == (10, 20, 40, 60, 80, 100)
     curve = {str(epoch): {"recall@20": 0.17, "ndcg@20": 0.1 + epoch / 2000} for epoch in (10, 20)}
