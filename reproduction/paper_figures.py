@@ -185,7 +185,9 @@ def _validity(grid: Grid, jobs: Sequence[Job]) -> list[tuple[str, Figure]]:
             axis.plot(*zip(*curve), marker="o", color=colour, label=entry.cell.case)
         first = entries[0]
         if first.published is not None:
-            axis.axhline(first.published.ndcg, linestyle="--", color="#8a8f98", label="its authors, at the end")
+            axis.axhline(
+                first.published.ndcg, linestyle="--", color="#8a8f98", label="its authors, at the end"
+            )
         axis.locator_params(axis="x", integer=True)
         finish_axis(axis, f"{first.cell.data}, {first.cell.base}", "epoch", "NDCG@20, test")
         axis.legend(frameon=False)
