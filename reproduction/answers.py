@@ -9,6 +9,7 @@ from reproduction.grid import Grid, read_grid
 from reproduction.jobs import Job
 from reproduction.leads import Lead, lead_of, standings
 from reproduction.paper_table import Entries
+from reproduction.recorded import FEWEST_EXPLORATIONS
 from reproduction.sections import shown
 
 NOT_YET = "not trained yet"
@@ -85,7 +86,8 @@ def _sizes(grid: Grid, jobs: Sequence[Job]) -> str:
     rows = [
         job.found.row["mask"]
         for job in jobs
-        if job.found is not None and job.config is not None and job.config.method == "sparserec"
+        if job.found is not None and any(cell.variant == "sparserec" for cell in job.cells)
+        and (job.found.explorations or 0) >= FEWEST_EXPLORATIONS
         and (job.found.row.get("mask") or {}).get("pearson_users") is not None
     ]  # fmt: skip
     if not rows:
@@ -103,6 +105,6 @@ def _sizes(grid: Grid, jobs: Sequence[Job]) -> str:
 def correlation(r: float, n: int) -> str:
     """Pearson's r with its 95 % interval (Fisher's transformation)."""
     if n < 4 or abs(r) >= 1:
-        return f"{r:.2f}"
+        return f"{r:.3f}"
     centre, margin = math.atanh(r), 1.96 / math.sqrt(n - 3)
-    return f"{r:.2f} [{math.tanh(centre - margin):.3f}, {math.tanh(centre + margin):.3f}]"
+    return f"{r:.3f} [{math.tanh(centre - margin):.3f}, {math.tanh(centre + margin):.3f}]"

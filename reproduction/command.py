@@ -44,7 +44,7 @@ def reproduce(
         Optional[Path],
         typer.Option(
             help="Write a report of what is asked for here, as .md and .html; after training the whole report is "
-            "written beside the result file otherwise."
+            "written beside the result file otherwise (reproduce-changed where settings were changed)."
         ),
     ] = None,
     threads: Threads = None,
@@ -75,7 +75,7 @@ def reproduce(
         files = request.report(jobs, report)
     elif not dry_run:
         whole = request.reported
-        files = whole.report(jobs if whole == request else whole.jobs(), place.report)
+        files = whole.report(jobs if whole == request else whole.jobs(), request.report_place)
     if as_json:
         typer.echo(
             json.dumps(

@@ -20,6 +20,7 @@ from reproduction.sections import (
     test_curve,
     trained_settings,
 )
+from sparserec.errors import SparserecError
 from sparserec.plots import finish_axis, new_figure, save_figure
 from sparserec.runs import METRIC
 
@@ -43,7 +44,7 @@ def draw_grid(grid: Grid, jobs: Sequence[Job], folder: Path, stem: str) -> list[
     try:
         drawn = chosen(grid, jobs)
         return [save_figure(figure, folder / f"{stem}-{grid.name}-{name}.png") for name, figure in drawn]
-    except (ImportError, OSError) as error:
+    except (SparserecError, OSError) as error:
         warnings.warn(f"the figures of {grid.name} could not be drawn ({error})", stacklevel=2)
         return []
 

@@ -15,7 +15,7 @@ from reproduction.rendering import Table
 from sparserec.evaluation import Comparison, holm
 from sparserec.methods import make_method
 from sparserec.runs import METRIC
-from sparserec.units import show_bytes
+from sparserec.units import show_bytes, show_probability
 
 NOTHING = "-"
 QUALITY = [
@@ -136,14 +136,15 @@ def _agreement_note(entries: list[Entry]) -> list[str]:
 
 
 def _tests(reference: Entry | None, entries: Iterable[Entry]) -> dict[Cell, tuple[Comparison, float]]:
-    """Paired tests of the first seed against SparseRec, with Holm's correction."""
-    if reference is None or reference.first is None:
+    """Paired tests against SparseRec on the first seed that both have, with Holm's correction."""
+    if reference is None:
         return {}
     found = {}
     for entry in entries:
-        if entry is reference or entry.first is None:
+        shared = entry.found.keys() & reference.found.keys()
+        if entry is reference or not shared:
             continue
-        test = paired_test([entry.first], [reference.first])
+        test = paired_test([entry.found[min(shared)]], [reference.found[min(shared)]])
         if test is not None:
             found[entry.cell] = test
     corrected = holm([test.p for test in found.values()])
@@ -155,21 +156,20 @@ def _test_cells(is_reference: bool, test: tuple[Comparison, float] | None) -> li
         return ["reference" if is_reference else NOTHING, NOTHING]
     found, p = test
     margin = (found.high - found.low) / 2
-    chance = "<1e-99" if p < 1e-99 else f"{p:.3f}" if p >= 0.001 else f"{p:.0e}"
-    return [f"{found.difference:+.4f} ± {margin:.4f}", chance]
+    return [f"{found.difference:+.4f} ± {margin:.4f}", show_probability(p)]
 
 
 def _seeds_ahead(entry: Entry, reference: Entry | None) -> str:
     """Over seeds that both have: on how many this entry is ahead of SparseRec."""
     if reference is None or entry is reference:
         return NOTHING
-    pairs = [
-        (entry.found[seed].metric(METRIC), reference.found[seed].metric(METRIC))
-        for seed in entry.found
-        if seed in reference.found
+    ahead = [
+        ours > theirs
+        for seed in entry.found.keys() & reference.found.keys()
+        if (ours := entry.found[seed].metric(METRIC)) is not None
+        and (theirs := reference.found[seed].metric(METRIC)) is not None
     ]
-    ahead = sum(ours > theirs for ours, theirs in pairs if ours is not None and theirs is not None)
-    return f"{ahead} of {len(pairs)}"
+    return f"{sum(ahead)} of {len(ahead)}"
 
 
 def shown_spread(entry: Entry, metric: str) -> str:

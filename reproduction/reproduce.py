@@ -48,6 +48,12 @@ class Request:
             return self
         return replace(self, grids=self.grids if self.grids == (SMALL,) else GRIDS, only=())
 
+    @property
+    def report_place(self) -> Path:
+        """Where its report goes; that of changed settings does not take the place of the whole one."""
+        whole = self.place.report
+        return whole.with_stem(f"{whole.stem}-changed") if self.overrides.are_given else whole
+
     def jobs(self) -> list[Job]:
         """The trainings as they stand now."""
         jobs = list_jobs(self.grids, self.overrides, self.only, self.place)

@@ -1,4 +1,4 @@
-"""Sizes and times as people write and read them: 1MB, 900kB, 2MiB, 1500000; 3.2 MB, 40 s."""
+"""Sizes, times and chances as people write and read them: 1MB, 900kB, 2MiB, 1500000; 3.2 MB, 40 s; 3e-08."""
 
 from __future__ import annotations
 
@@ -31,3 +31,10 @@ def show_seconds(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s" if seconds >= 10 else f"{seconds:.1f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def show_probability(value: float) -> str:
+    """A p-value as people read it."""
+    if value < 1e-99:
+        return "<1e-99"
+    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"

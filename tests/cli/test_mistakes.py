@@ -67,6 +67,17 @@ def test_a_file_keeps_at_least_one_entry_of_an_item(
     assert not list(tmp_path.iterdir())
 
 
+def test_options_that_would_not_be_heeded(say: Say, log: Path, runs: Path) -> None:
+    assert "--thorough trains more for the file" in say("train", log, "--thorough", "--no-file")
+    assert "add --page PATH" in say("export", runs / "dense", "--out", "m.srec", "--page-title", "Places")
+    full = ("export", runs / "dense", "--out", "m.srec", "--mode", "full", "--include-everyones-history")
+    assert "--learn: mode full" in say(*full, "--learn", "--budget", "1MB")
+    assert "encoding` is not for mode full" in say(*full, "--encoding", "gaps", "--bits", "4")
+    assert "5: the table of mode full has 4 or 8" in say(*full, "--bits", "5")
+    assert "--user is for mode personal" in say("export", runs / "dense", "--out", "m.srec", "--user", "u01")
+    assert not Path("m.srec").exists()
+
+
 def test_a_file_is_not_put_where_there_is_no_folder(say: Say, runs: Path, tmp_path: Path) -> None:
     assert "there is no folder no/such; make it first" in say(
         "export", runs / "dense", "--out", "no/such/x.srec"

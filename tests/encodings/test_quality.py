@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse
 
 from sparserec.data import IdMap, Interactions, Split
-from sparserec.device import SparseRows, encode_rows
-from sparserec.encodings import EncodedLists, FileQuality
+from sparserec.device import SparseRows, encode_rows, encode_table
+from sparserec.encodings import EncodedLists, EncodedVectors, FileQuality
+from sparserec.encodings.lists import Encoded
 from sparserec.encodings.quality import _means, _ranked, rank_quality
+from sparserec.graph import build_adjacency
+from sparserec.recommenders import Vectors
 
 ITEMS, SEEN = 30, 29
 
@@ -54,3 +58,28 @@ def test_recall_and_ndcg_at_20(measured: object, place: int) -> None:
     counts = place <= 20
     assert found["recall@20"] == (1.0 if counts else 0.0)
     assert found["ndcg@20"] == pytest.approx(1 / math.log2(place + 1) if counts else 0.0)
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_what_a_file_leaves_out_is_in_no_list(lists: bool) -> None:
+    """Four items, of which the file has 0 and 3; the user has 3 and wants 1, which would come first by its score of 0:
+    the other item of the file is below 0.
+    """
+    users, items = IdMap(np.arange(1)), IdMap(np.arange(4))
+
+    def pairs(*wanted: int) -> Interactions:
+        return Interactions(np.zeros(len(wanted), np.int32), np.array(wanted, np.int32), users, items)
+
+    split = Split(pairs(3), pairs(), pairs(1), "made by hand", 0, "")
+    rows, ones = np.array([[-1.0], [1.0]], np.float32), np.ones((4, 1), np.float32)
+    made: Encoded = EncodedVectors(encode_table(rows, 8))
+    if lists:  # the list of the second of the two names the first
+        starts = np.array([0, 0, 1])
+        made = EncodedLists(
+            encode_rows(SparseRows(np.array([-1.0], np.float32), np.array([0]), starts, 2), 8)
+        )
+    vectors = Vectors(np.ones((1, 1), np.float32), ones, (ones,), build_adjacency(split.train))
+    for wanted, metric, value in ((pairs(1), "recall@20", 0.0), (pairs(0), "ndcg@20", 1.0)):
+        asked = replace(split, test=wanted)
+        found = FileQuality(vectors, asked, made, np.array([0, 3])).metrics(wanted, at_test=True)
+        assert [one[metric] for one in found.values()] == [value] * len(found), wanted.items

@@ -6,7 +6,7 @@ import torch
 
 from sparserec.data import read_source, split_interactions
 from sparserec.errors import TrainingError
-from sparserec.evaluation import evaluate, evaluate_scorer, top_items, top_scored
+from sparserec.evaluation import NO_ITEM, evaluate, evaluate_scorer, top_items, top_scored
 
 RNG = np.random.default_rng(0)
 USERS, ITEMS = (
@@ -57,3 +57,9 @@ def test_the_same_measures_as_from_vectors() -> None:
 def test_a_score_that_is_no_number_is_refused() -> None:
     with pytest.raises(TrainingError, match="not a number"):
         top_scored(lambda ids: np.full((len(ids), 40), np.nan), 40, np.arange(3, dtype=np.int32), 5, [])
+
+
+def test_minus_infinity_keeps_an_item_out_however_short_the_list() -> None:
+    scores = np.array([[3, -np.inf, 1, -np.inf]], np.float32)
+    top = top_scored(lambda ids: scores[ids], 4, np.arange(1, dtype=np.int32), 3, [])
+    assert top.tolist() == [[0, 2, NO_ITEM]]

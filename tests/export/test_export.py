@@ -89,3 +89,44 @@ def test_rare_items_are_left_out(plain: Trained, tmp_path: Path) -> None:
     rare = plain.split.train.item_ids.external([int(np.argmin(counts))])[0]
     with pytest.raises(device.DeviceError):
         model.similar(rare)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"mode": "persnal", "user": "u"}, "'persnal': must be one of items, full, personal"),
+        ({"user": "u"}, "`user` is for mode personal"),
+        ({"bits": 8}, "`bits` is for mode full; in mode items write encoding="),
+        ({"mode": "full", "bits": 5}, "`bits` 5: the table of mode full has 4 or 8"),
+        ({"mode": "full", "encoding": Encoding(8, 8, "shared", "codes")}, "`encoding` is not for mode full"),
+        ({"mode": "full", "term": True}, "`term` is not for mode full"),
+        ({"mode": "full", "min_users": 9}, "`min_users` is not for mode full"),
+        ({"encoding": Encoding(4, 16, "onw")}, "fold is 'onw'; must be one of own, shared"),
+        ({"encoding": Encoding(4, "4")}, "keep is '4', which is no whole number"),
+    ],
+)  # fmt: skip
+def test_nothing_that_was_asked_for_is_left_unheeded(
+    plain: Trained, tmp_path: Path, asked: dict, message: str
+) -> None:
+    options = ExportOptions(include_everyones_history=True, **asked)
+    with pytest.raises(SettingError, match=message):
+        export_run(plain, tmp_path / "m.srec", options)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("encoding", [Encoding(8, 16, "own"), Encoding(4, 16, "shared", "together")])
+def test_what_is_reported_is_what_the_file_gives(plain: Trained, tmp_path: Path, encoding: Encoding) -> None:
+    """Oracle: the reader, asked for everybody, where half of the items are left out."""
+    split = plain.split
+    least = int(np.median(split.train.item_counts())) + 1
+    report = export_run(plain, tmp_path / "m.srec", ExportOptions(encoding=encoding, min_users=least))
+    assert report.dropped_items > 10
+    model, ids = device.load(tmp_path / "m.srec"), split.train.item_ids.external()
+    known, wanted = split.train.offsets(), split.valid.offsets()
+    recalls = []
+    for user in np.flatnonzero(np.diff(wanted)):
+        truth = {int(one) for one in ids[split.valid.items[wanted[user] : wanted[user + 1]]]}
+        history = ids[split.train.items[known[user] : known[user + 1]]].tolist()
+        found = {one.id for one in model.recommend(history=history, k=20)}
+        recalls.append(len(found & truth) / len(truth))
+    assert report.quality["file"]["folded"]["recall@20"] == pytest.approx(np.mean(recalls), abs=0.01)

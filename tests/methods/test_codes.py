@@ -7,11 +7,13 @@ import pytest
 import torch
 from method_toy import small_context
 
+from sparserec.data import read_source
 from sparserec.methods import Phase, StepInfo, make_method
 from sparserec.methods.cerp import CERP, CERPSettings, book_size
 from sparserec.table import ComposedTable, DenseTable, EntryDropout, InitialValues, Shape, SparseTable
 from sparserec.table.base import Update
 from sparserec.table.composed import RELEASED_ROWS, code_shape
+from sparserec.training import build_config, prepare_run
 
 ROWS = Shape(3, 2, 2, 2)  # five rows, two columns; books of two codes: eight numbers
 CODES = np.array([[1, 2], [3, 4], [10, 20], [30, 40]], np.float32)
@@ -126,3 +128,20 @@ def test_the_reward_falls_with_every_epoch() -> None:
 def test_books_are_no_larger_than_the_table() -> None:
     context = small_context(Shape(30, 20, 8, 8), 0.5)
     assert [book_size(context, ratio) for ratio in (1.0, 2.0, 100.0)] == [13, 25, 50]
+
+
+@pytest.mark.parametrize("numbering", ["log", "degree"])
+def test_codes_follow_the_ids_of_the_log(numbering: str) -> None:
+    """Neighbours in the log share a code of the first book: a numbering by frequency would tear them apart."""
+    pairs = [(user, item) for user in range(40) for item in range(30) if (user * item) % 7 < 3 or item == 29]
+    settings = {"method_settings": {"numbering": numbering}, "recipe": {"epochs": 1}, "dim": 8}
+    config = build_config({"base": "lightgcn", "method": "cerp", **settings})
+    prepared = prepare_run(config, read_source(pairs))
+    items = prepared.split.train.item_ids.external().tolist()
+    counts = prepared.split.train.item_counts()
+    assert items == sorted(items) if numbering == "log" else items != sorted(items)
+    assert (np.diff(counts) <= 0).all() == (numbering == "degree")
+    other = prepare_run(
+        config.model_copy(update={"method": "pep", "method_settings": {}}), read_source(pairs)
+    )
+    assert (np.diff(other.split.train.item_counts()) <= 0).all()  # whoever does not ask is renumbered

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -168,7 +169,39 @@ def test_the_questions_are_answered_from_rows_alone(tmp_path: Path) -> None:
     assert "as many bytes" not in first
     assert "+0.0200" in start and "+20.0 %" in start and "(the paper: +0.0064, +4.5 %)" in start
     assert "-0.0050" in growth and "(the paper: +0.0035, +2.4 %)" in growth
-    assert "0.60 [0.593, 0.607] users" in sizes and "0.60 to 0.60 items" in sizes
+    assert "0.600 [0.593, 0.607] users" in sizes and "0.60 to 0.60 items" in sizes
+
+
+def test_only_sparserec_counts_as_its_rows(tmp_path: Path) -> None:
+    """The ablation's variants have its method, and a training that hardly explored is not called it."""
+    scores = {"sparserec": 0.12, "uniform": 0.1, "instantaneous": 0.125, "uniform_instantaneous": 0.1}
+    jobs = [job for job in filled(tmp_path, ["ablation"], scores) if job.found is not None]
+    own = [job for job in jobs if job.cells[0].variant == "sparserec"]
+    assert f"over all {len(own)} SparseRec rows" in answers(jobs)[3] and len(own) < len(jobs)
+    seldom = replace(own[0], found=replace(own[0].found, row={**own[0].found.row, "explorations": 9}))
+    assert f"over all {len(own) - 1} SparseRec rows" in answers([seldom, *own[1:]])[3]
+
+
+def test_a_test_is_on_a_seed_that_both_have(tmp_path: Path) -> None:
+    """Without seed 0 of the reference seed 1 is compared; a seed that one of them lacks is not counted."""
+    jobs = filled(tmp_path, ["table1"], {"sparserec": 0.12, "pep": 0.13})
+    setting = ("gowalla", "lightgcn", 0.125)
+    entries = gather(jobs, read_grid("table1"), setting)
+    own = next(one for one in entries if one.cell.variant == "sparserec")
+    pep = next(one for one in entries if one.cell.variant == "pep")
+    later = replace(own, found={seed: found for seed, found in own.found.items() if seed > 0})
+    assert sorted(pep.found) == [0, 1, 2] and sorted(later.found) == [1, 2]
+    table = quality_table("t", [later, pep])
+    assert table is not None
+    line = dict(zip(table.columns, next(line for line in table.lines if line[0] == "PEP")))
+    assert line["seeds ahead"] == "2 of 2"
+
+
+def test_a_report_is_not_lost_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    jobs = filled(tmp_path, ["table1"], {"sparserec": 0.12, "pep": 0.13})
+    with pytest.warns(UserWarning, match="could not be drawn .*sparserec\\[plots\\]"):
+        assert draw_grid(read_grid("table1"), jobs, tmp_path, "report") == []
 
 
 def test_how_often_the_paper_has_itself_first() -> None:
@@ -201,8 +234,9 @@ def test_equal_bytes_are_part_of_the_first_answer(tmp_path: Path) -> None:
 
 def test_the_interval_of_a_correlation_by_hand() -> None:
     """atanh(.5) = .5493, 1.96 / sqrt(97) = .1990: tanh(.3503) = .3366 and tanh(.7483) = .6341."""
-    assert correlation(0.5, 100) == "0.50 [0.337, 0.634]"
-    assert correlation(1.0, 100) == "1.00"
+    assert correlation(0.5, 100) == "0.500 [0.337, 0.634]"
+    assert correlation(1.0, 100) == "1.000"
+    assert correlation(0.89, 40_981) == "0.890 [0.888, 0.892]"  # r has as many digits as its ends
 
 
 def test_a_report_of_everything_is_short(tmp_path: Path) -> None:

@@ -79,5 +79,5 @@ def test_small_cells_are_trained_from_a_log(tmp_path: Path, monkeypatch: pytest.
     lines = (tmp_path / "results" / "small.jsonl").read_text().splitlines()
     recorded = [json.loads(line) for line in lines]
     assert recorded and {row["data"]["users"] for row in recorded} == {40}
-    assert (tmp_path / "results" / "small.md").exists()
+    assert (tmp_path / "results" / "small-changed.md").exists()
     assert len(list((tmp_path / "results" / "per_user" / "small").iterdir())) == len(recorded)

@@ -108,10 +108,13 @@ def test_weights_count_as_often_as_they_say(model: sparserec.Model, file: sparse
 
 
 def test_an_item_that_counts_nothing_is_seen_and_no_more(any_model: Any) -> None:
+    """What counts of a history is what is known, each item as it stands there first."""
     half = any_model.recommend(history=["i02", "i07"], weights=[1, 0], k=6)
     assert half.scores == pytest.approx(any_model.recommend(history=["i02"], k=7, deny=["i07"]).scores[:6])
     assert "i07" not in half.ids
     assert any_model.recommend(history=["i02"], weights=[-1], k=2).basis == "popularity"
+    for history, weights in ((["nonsense", "i02"], [1, -1]), (["i02", "i02"], [0, 1])):
+        assert any_model.recommend(history=history, weights=weights, k=2).basis == "popularity"
     several = any_model.recommend(history=[["i02"], ["i03", "i07"]], weights=[None, [1, 0.5]], k=3)
     assert several.ids[1].tolist() == any_model.recommend(history=["i03", "i07"], weights=[1, 0.5], k=3).ids
 

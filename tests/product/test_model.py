@@ -1,6 +1,7 @@
 """The model people ask: answers against scores computed by hand from the run's own vectors."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -130,6 +131,17 @@ def test_saved_model_answers_the_same(model: sparserec.Model, tmp_path: Path) ->
     assert copy.recommend("u05", k=5) == model.recommend("u05", k=5)
     with pytest.raises(RunError, match="not empty"):
         model.save(tmp_path / "deep" / "copy")
+
+
+def test_a_copy_that_fails_leaves_nothing(model: sparserec.Model, tmp_path: Path) -> None:
+    """A pipe in the folder cannot be copied; without it the same name is free."""
+    first = model.save(tmp_path / "first")
+    os.mkfifo(first / "pipe")
+    with pytest.raises(RunError, match=r"second: cannot write .*pipe"):
+        sparserec.load(first).save(tmp_path / "second")
+    assert [path.name for path in tmp_path.iterdir()] == ["first"]
+    (first / "pipe").unlink()
+    assert sparserec.load(first).save(tmp_path / "second").is_dir()
 
 
 def test_questions_that_make_no_sense(model: sparserec.Model, tmp_path: Path) -> None:

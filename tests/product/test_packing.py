@@ -12,6 +12,7 @@ import scipy.sparse
 from kinds_toy import small_pairs
 
 import sparserec
+from sparserec.device.errors import CannotWrite
 from sparserec.errors import DataError, SettingError
 
 PAGE = Path(__file__).parents[2] / "docs" / "guide" / "own-vectors.md"
@@ -82,11 +83,15 @@ def test_without_a_budget_the_smallest_good_file(tmp_path: Path) -> None:
         ({"log": [("u", "nothing")]}, "none of its items has a vector"),
         ({"budget": "100"}, "the smallest file takes"),
         ({"encoding": {"kinds": "int"}}, "no 'kinds'"),
+        ({"encoding": {"kind": "neighbours"}}, "vectors alone"),
+        ({"encoding": {"kind": "gaps", "learnt": True}}, "vectors alone"),
+        ({"fold_exponent": -400.0}, "fold_exponent -400"),
+        ({"ids": [*map(str, range(59)), "\ud800"]}, "surrogates"),
     ],
 )
 def test_what_cannot_be_packed(wrong: dict, message: str, tmp_path: Path) -> None:
-    given = {"item_vectors": some_vectors(), **wrong}
-    with pytest.raises((DataError, SettingError), match=message):
+    given = {"item_vectors": some_vectors(), "counts": np.full(60, 2), **wrong}
+    with pytest.raises((DataError, SettingError, CannotWrite), match=message):
         sparserec.pack(**given, path=tmp_path / "own.srec", quiet=True)
     assert not list(tmp_path.iterdir())
 

@@ -105,7 +105,7 @@ def inspect(file: Path, as_json: bool) -> None:
         raise DataError(f"{file}: cannot be read ({error.strerror})") from None
     except DeviceError as error:
         raise DataError(f"{file}: {type(error).__name__}: {error}") from None
-    card = {**model.card(), "self_test": f"passed, {queries} queries" if queries is not None else "passed"}
+    card = {**model.card(), "self_test": f"passed, {queries} queries"}
     print(json.dumps(card, default=str)) if as_json else _print_card(card)
 
 

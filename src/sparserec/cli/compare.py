@@ -56,17 +56,13 @@ def compare(
 
 
 def _test_cells(test: dict[str, float] | None) -> dict[str, str]:
+    from sparserec.units import show_probability
+
     if test is None:
         return {"difference": "reference", "±": "", "p (Holm)": "", "effect": ""}
     return {
         "difference": f"{test['difference']:+.4f}",
         "±": f"{(test['high'] - test['low']) / 2:.4f}",
-        "p (Holm)": _probability(test["p_holm"]),
+        "p (Holm)": show_probability(test["p_holm"]),
         "effect": f"{test['effect']:+.2f}",
     }
-
-
-def _probability(value: float) -> str:
-    if value < 1e-99:
-        return "<1e-99"
-    return f"{value:.3f}" if value >= 0.001 else f"{value:.0e}"

@@ -90,6 +90,12 @@ def export(
         raise SettingError(
             "--learn needs an --encoding to learn (gaps or codes), or a --budget to choose one for"
         )
+    if learn and mode == "full":
+        raise SettingError("--learn: mode full holds the table itself, of which nothing is learnt")
+    if page is None and (page_title or page_color):
+        raise SettingError("--page-title and --page-color are of a page: add --page PATH")
+    if mode == "full" and bits is not None and encoding is keep is fold is None:
+        named = False  # bits of the table
     kind, folding = encoding or usual.kind, fold or usual.fold
     exact = Encoding(bits or usual.bits, keep or usual.keep, folding, kind, learn or False)  # type: ignore[arg-type]
     wanted = ExportOptions(
@@ -107,15 +113,7 @@ def export(
     )
     info = read_item_info(metadata, (final or trained).split.train.item_ids) if metadata else None
     report = export_run(trained, path, wanted, info, quiet, final)
-    if report.curve and report.quality:
-        from sparserec.cli.printing import warn
-        from sparserec.export import draw_curve
-        from sparserec.plots import NoPlotsError
-
-        try:
-            draw_curve(report, path.with_suffix(".curve.png"))
-        except NoPlotsError as error:
-            warn(str(error))
+    figure = _draw_curve(report) if report.curve and report.quality else None
     if page:
         from sparserec.export import write_page
 
@@ -123,12 +121,27 @@ def export(
     if as_json:
         typer.echo(json.dumps({**asdict(report), "path": str(path)}))
         return
-    _print(report, page)
+    _print(report, page, figure)
     if info is not None and info.note:
         typer.echo(info.note)
 
 
-def _print(report: ExportReport, page: Path | None) -> None:
+def _draw_curve(report: ExportReport) -> Path | None:
+    """The figure beside the file; without matplotlib a word."""
+    from sparserec.cli.printing import warn
+    from sparserec.export import draw_curve
+    from sparserec.plots import NoPlotsError
+
+    path = report.path.with_suffix(".curve.png")
+    try:
+        draw_curve(report, path)
+    except NoPlotsError as error:
+        warn(str(error))
+        return None
+    return path
+
+
+def _print(report: ExportReport, page: Path | None, figure: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
 
@@ -154,6 +167,8 @@ def _print(report: ExportReport, page: Path | None) -> None:
     console.print(f"without ids, titles, tags and golden queries: {show_bytes(report.model_bytes)}")
     if report.curve:
         _print_curve(report, console)
+    if figure:
+        console.print(f"figure: {figure}")
     if page:
         console.print(f"page: {page}")
 
@@ -198,4 +213,3 @@ def _print_curve(report: ExportReport, console: object) -> None:
         settings = (kind, str(row["bits"]), str(row["keep"]), row["fold"])
         table.add_row(show_bytes(row["bytes"]), *settings, quality, "<- chosen" if chosen else "")
     console.print(table)  # type: ignore[attr-defined]
-    console.print(f"figure: {report.path.with_suffix('.curve.png')}")  # type: ignore[attr-defined]

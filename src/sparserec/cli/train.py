@@ -63,19 +63,17 @@ def train(
     """Train a recommender within a parameter budget and measure it."""
     from sparserec.cli.printing import print_record
     from sparserec.distributed import local_threads, started_processes
-    from sparserec.errors import SettingError
     from sparserec.planning import PlanOptions
     from sparserec.runs import Input, RunFolder, open_dense_run, open_warm_start, train_run, watching
     from sparserec.training import resolve_config
 
+    _check_together(warm, dense_run, thorough, file and mode == "items")
     with ExitStack() as stack:
         with started_processes() as processes:
             tracked = _trackers(track) if track and processes.first else []
             watched = stack.enter_context(watching(tracked)) if tracked else None
             cores = threads or local_threads()
             wanted = PlanOptions.of(budget, mode, most_nmf_work, force, cores, processes)
-            if warm is not None and dense_run is not None:
-                raise SettingError("--from and --dense-run each say what to begin with: give one of them")
             old = open_warm_start(warm) if warm is not None else None
             inherited = (
                 old.inherited(context.params["base"], context.params["method"], budget is not None)
@@ -110,6 +108,18 @@ def train(
     elif budget is not None:
         everyone = " --include-everyones-history" if mode == "full" else ""
         print(f"next: sparserec export {finished.folder} --mode {mode} --budget {budget}{everyone}")
+
+
+def _check_together(warm: Path | None, dense_run: Path | None, thorough: bool, ships: bool) -> None:
+    """Refuse options that say nothing together."""
+    from sparserec.errors import SettingError
+
+    if warm is not None and dense_run is not None:
+        raise SettingError("--from and --dense-run each say what to begin with: give one of them")
+    if thorough and not ships:
+        raise SettingError(
+            "--thorough trains more for the file at the end, which --no-file and mode full leave out"
+        )
 
 
 def _trackers(names: list[str]) -> list[Tracker]:

@@ -79,10 +79,10 @@ def id_tensors(name: str, ids: Sequence[str] | np.ndarray | None) -> tuple[str, 
     if array.dtype.kind in "iu" and (np.abs(array.astype(np.float64)) < SAFE_INTEGER).all():
         return _integer_tensors(name, array.astype(np.int64))
     strings = [str(value) for value in ids]
+    tensors = text_tensors(name, strings)  # first: it refuses what is no text
     order = sorted(range(len(strings)), key=lambda at: strings[at].encode("utf-8"))
     if any(strings[a] == strings[b] for a, b in pairwise(order)):
         raise errors.CannotWrite(f"{name}: the same id occurs twice")
-    tensors = text_tensors(name, strings)
     if order != list(range(len(order))):
         tensors[f"{name}.order"] = np.array(order, np.uint32)
     return "string", tensors

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
@@ -65,6 +65,11 @@ class Encoding:
 
     def check(self, dim: int) -> None:
         """Raise where the vectors of a run cannot be written so."""
+        for name in ("bits", "keep"):
+            if type(getattr(self, name)) is not int:
+                raise SettingError(f"encoding: {name} is {getattr(self, name)!r}, which is no whole number")
+        if self.fold not in get_args(Fold):
+            raise SettingError(f"encoding: fold is {self.fold!r}; must be one of {', '.join(get_args(Fold))}")
         self.of.check(self, dim)
         if self.learnt and (not self.of.steps or self.fold != "shared"):
             from sparserec.encodings.registry import learnable

@@ -83,7 +83,7 @@ class FileQuality:
         return float(scores.std(axis=1).mean())
 
     def _tables(self) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-        """Of all items: those a file leaves out score 0 and add nothing, up to ties at 0 what its reader sees."""
+        """Of all items: those a file leaves out have empty rows, and add nothing to anybody's vector."""
         if not isinstance(self.encoded, EncodedVectors):
             return self.vectors.items, self.vectors.fold
         items, fold = self.encoded.read
@@ -95,15 +95,16 @@ class FileQuality:
         return wide[0], tuple(wide[1:])
 
     def _terms(self) -> np.ndarray | None:
-        """What is added to the score of each item that a file knows, (items,) float32; None: nothing."""
-        if self.encoded is None or self.encoded.term is None:
+        """What is added to the score of each item, (items,) float32; None: nothing. Minus infinity keeps those that a
+        file leaves out of every list, as its reader cannot name them.
+        """
+        term, places = None if self.encoded is None else self.encoded.term, self.places
+        if term is None and (places is None or len(places) == self.split.n_items):
             return None
-        term = self.encoded.term.of(self.split.train.item_counts()).astype(np.float32)
-        return (
-            term
-            if self.places is None
-            else np.where(np.isin(np.arange(len(term)), self.places), term, np.float32(0))
-        )
+        counts = self.split.train.item_counts()
+        added = np.zeros(len(counts), np.float32) if term is None else term.of(counts).astype(np.float32)
+        known = np.ones(len(counts), bool) if places is None else np.isin(np.arange(len(counts)), places)
+        return np.where(known, added, np.float32(-np.inf))
 
     def _listed(
         self, encoded: EncodedLists, history: scipy.sparse.csr_matrix, truth: Interactions, at_test: bool

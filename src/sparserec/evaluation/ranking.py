@@ -7,6 +7,8 @@ beats the worst of that list, so masking costs next to nothing and the tile is r
 Ties: items are visited in ascending order and enter a list behind every score that is not smaller, so of
 equal scores the lower item id always comes first. That is exact for the scores as computed; the last bit of
 a score may depend on the tile's shape, as the matrix product sums in a different order.
+
+A score of minus infinity keeps an item out of a list, however short that leaves it.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ UserVectors = Callable[[np.ndarray], torch.Tensor]
 Scorer = Callable[[np.ndarray], np.ndarray]  # users to their scores of all items: float32 (users, n_items)
 Listing = tuple[np.ndarray, np.ndarray]  # offsets over all users, and their items ascending
 
-NO_ITEM = -1  # fills the list of a user who has seen all but fewer than k items
+NO_ITEM = -1  # fills the list of a user for whom fewer than k items are left
 _GROUP = 64  # scores compared at once: a few vector instructions instead of 64 branches
 MOST_USERS, MOST_ITEMS = 512, 1024  # of a tile: its scores are still in the cache when they are scanned
 
@@ -137,7 +139,7 @@ def _merge(scores, first, users, seen, best_item, best_score, filled):  # type: 
                 score = line[column]
                 if np.isnan(score):
                     return False
-                if filled[row] == k and score <= best_score[row, k - 1]:
+                if score == -np.inf or (filled[row] == k and score <= best_score[row, k - 1]):
                     continue
                 item = first + column
                 if _is_seen(seen, users[row], item):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from sparserec.encodings import Encoding
 from sparserec.errors import SettingError
@@ -55,6 +55,7 @@ def check_options(run: Trained, path: Path, options: ExportOptions) -> None:
         raise SettingError(f"{path}: is a folder; name the file to write, for example {path / 'model.srec'}")
     if not path.absolute().parent.is_dir():
         raise SettingError(f"{path}: there is no folder {path.parent}; make it first")
+    _check_mode(options)
     if options.mode == "full" and not options.include_everyones_history:
         raise SettingError(
             "mode full puts the interaction history of every user into the file, and anyone who has the file can "
@@ -65,8 +66,6 @@ def check_options(run: Trained, path: Path, options: ExportOptions) -> None:
         raise SettingError(
             f"mode full holds the rows of users, and {run.config.base} has none: mode items serves every user exactly"
         )
-    if options.mode == "personal" and options.user is None:
-        raise SettingError("mode personal needs a `user`: whose vector the file is to hold")
     if options.encoding is not None:
         options.encoding.check(run.table.shape.dim)
         if options.encoding.learnt and run.recommender.self_loops:
@@ -78,3 +77,33 @@ def check_options(run: Trained, path: Path, options: ExportOptions) -> None:
         raise SettingError(f"`min_users` {options.min_users}: must not be negative")
     if options.list_users < 1:
         raise SettingError(f"`list_users` {options.list_users}: must be at least 1")
+
+
+def _check_mode(options: ExportOptions) -> None:
+    """A mode there is, and nothing asked for that it would not heed."""
+    mode, modes = options.mode, get_args(Mode)
+    if mode not in modes:
+        raise SettingError(f"mode {mode!r}: must be one of {', '.join(modes)}")
+    if mode == "personal" and options.user is None:
+        raise SettingError("mode personal needs a `user`: whose vector the file is to hold")
+    if mode != "personal" and options.user is not None:
+        raise SettingError(
+            f"`user` is for mode personal; a file of mode {mode} holds nobody's vector by itself"
+        )
+    if mode != "full":
+        if options.bits is not None and options.encoding is None:
+            raise SettingError(
+                f"`bits` is for mode full; in mode {mode} write encoding={{'kind': 'int', 'bits': {options.bits}}}"
+            )
+        return
+    if options.bits not in (None, 4, 8):
+        raise SettingError(f"`bits` {options.bits}: the table of mode full has 4 or 8")
+    unheeded = {
+        "encoding": options.encoding is not None,
+        "term": options.term,
+        "min_users": options.min_users > LIST_USERS,
+    }
+    for name in (name for name, asked in unheeded.items() if asked):
+        raise SettingError(
+            f"`{name}` is not for mode full, which holds the table and the history of everybody"
+        )

@@ -185,6 +185,8 @@ class Method:
     """Whether nothing of the size of the full table lives during its steps (the growth test holds it to that)."""
     wants_factors = 0
     """NMF iterations it wants done beforehand; 0 for none."""
+    keeps_numbers = False
+    """Whether users and items are numbered as in the log; else they may be renumbered, for speed."""
     begins_dense = False
     """Whether its first phase is the very training that method `dense` is; a finished run of that may take its place.
     """

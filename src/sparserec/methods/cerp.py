@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -46,6 +46,9 @@ class CERPSettings(PEPSettings):
     """Factor on that weight after every epoch."""
     sharpness: float = Field(100.0, gt=0)
     """Entries are near 0, for that loss, up to about three divided by this."""
+    numbering: Literal["log", "degree"] = "log"
+    """What a row has its two codes by: its place among the ids of the log, as in the released code, where neighbours of
+    public sets are often items of one person; or its place by frequency, as results before 2026-11-20 have."""
 
 
 class CERP(PEP):
@@ -54,6 +57,10 @@ class CERP(PEP):
     idea = "rows are sums of two codes; prune both books, then retrain"
     paper = "ICDM 2023"
     memory = "codes"
+
+    def __init__(self, settings: CERPSettings) -> None:
+        super().__init__(settings)
+        self.keeps_numbers = settings.numbering == "log"
 
     def tables(self, context: Context) -> tuple[Held, Held]:
         shape = context.shape()

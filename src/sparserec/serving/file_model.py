@@ -117,8 +117,13 @@ class FileModel(AnyModel):
     def _basis(self, history: Past | None) -> Basis:
         if history is None:
             return "trained"
-        liked = history.items if history.weights is None else [one for one in history.weights if one > 0]
-        return "history" if liked else "popularity"
+        weights = history.weights or [1.0] * len(history.items)
+        counted: dict[int, float] = {}  # as the reader does: items it knows, each as it stands there first
+        for item, weight in zip(history.items, weights):
+            place = self.file.ids.find(item)
+            if place is not None:
+                counted.setdefault(place, weight)
+        return "history" if any(weight > 0 for weight in counted.values()) else "popularity"
 
     def _unknown(self, items: Sequence[Identifier], some_known: bool = True) -> list[Identifier]:
         """Ids that the file does not have; where some must be known, none known is a mistake."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterable
 from functools import cached_property
@@ -265,11 +266,15 @@ class Model(AnyModel):
             )
         if folder.exists() and any(folder.iterdir()):
             raise RunError(f"{folder}: exists and is not empty; give a new folder")
+        temporary = folder.absolute().with_name(f".{folder.absolute().name}.{os.getpid()}.tmp")
         try:
             ignore = shutil.ignore_patterns(self.run.folder.work.name)
-            shutil.copytree(self.folder, folder, ignore=ignore, dirs_exist_ok=True)
+            shutil.copytree(self.folder, temporary, ignore=ignore)
+            temporary.replace(folder)
         except OSError as error:
             raise RunError(f"{folder}: cannot write ({error}); is the disk full?") from error
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
         return folder
 
     # -- what questions need -----------------------------------------------------------------------------------

@@ -169,7 +169,13 @@ def _ways(vectors: Vectors, chosen: dict[str, Any] | None) -> Iterator[Encoding]
         wrong = chosen.keys() - known.keys()
         if wrong:
             raise SettingError(f"pack: an encoding has {', '.join(known)}, and no {wrong.pop()!r}")
-        yield Encoding(**{**known, **chosen})
+        one = Encoding(**{**known, **chosen})
+        if one.learnt or one.of.lists:
+            raise SettingError(
+                f"pack: encoding {one.label} is made from a training log, and here are vectors alone; int, gaps, "
+                "prefix and codes, not learnt, can be had"
+            )
+        yield one
         return
     for bits, kind in ((8, "int"), (4, "int"), (3, "gaps"), (2, "gaps")):
         yield Encoding(bits, dim, fold, kind)  # type: ignore[arg-type]
@@ -198,9 +204,17 @@ def _checked(
             raise DataError(f"{name}: {length:,} for {len(items):,} item vectors; give one for each")
     if seen.dtype.kind not in "iu" or (seen < 0).any():
         raise DataError("counts: whole numbers from 0, how many users each item has")
+    fold_in = FoldInWeights(exponent=fold_exponent)
+    with np.errstate(over="ignore"):
+        weights = fold_in.weights(seen).astype(np.float32)
+    if not np.isfinite(weights).all() or (weights <= 0).any():
+        raise SettingError(
+            f"pack: fold_exponent {fold_exponent}: counts of up to {seen.max():,} to the power of minus it are no "
+            "weights"
+        )
     info = None if metadata is None else read_item_info(metadata, known)
     vectors = Vectors(users, items, (other,), None)  # type: ignore[arg-type]
-    return Packed(vectors, known, seen, FoldInWeights(exponent=fold_exponent), info)
+    return Packed(vectors, known, seen, fold_in, info)
 
 
 def _matrix(values: Any, name: str) -> np.ndarray:

@@ -44,11 +44,13 @@ def export_model(
 ) -> ExportReport:
     """Write the file and, where asked for, the page: its place (True: beside the file), title and colour."""
     place, title, colour = page
+    if not place and (title or colour):
+        raise SettingError("export: `page_title` and `page_color` are of a page; add page=True or its path")
     if colour is not None:
         check_colour(colour)
     ids = (final or run).split.train.item_ids
     info = None if metadata is None else read_item_info(metadata, ids)
     report = export_run(run, path, options, info, quiet, final)
-    if place is not None and place is not False:
+    if place:
         write_page(path.with_suffix(".html") if place is True else Path(place), path, title, colour)
     return report

@@ -139,7 +139,9 @@ def prepare_run(
             order, factors = _factorised(
                 split, config, method.wants_factors, quiet, recommender.user_rows, processes
             )
-        split = split.relabel(*(order or by_degree(split.train)))
+        if order is None and not method.keeps_numbers:
+            order = by_degree(split.train)
+        split = split if order is None else split.relabel(*order)
         recommender, tried = recommender.choose(split, config.seed, processes.decide, quiet)
         graph = recommender.graph(split.train)
         recipe = config.recipe
