@@ -90,7 +90,7 @@ static void add_parts(program *run, index_list *list, const char *text, uint32_t
 }
 
 static void add_weights(program *run, const char *text) {
-    while (*text) {
+    do { /* at least one: weights that are given, but empty, would count as none given */
         char *end;
         double *longer = realloc(run->weights, (run->weight_count + 1) * sizeof *longer);
         if (!longer) stop("memory", "not enough");
@@ -98,7 +98,23 @@ static void add_weights(program *run, const char *text) {
         run->weights[run->weight_count++] = strtod(text, &end);
         if (end == text || (*end && *end != ',')) stop("--weights", "expected numbers with commas between");
         text = end + (*end == ',');
+    } while (*text);
+}
+
+static const struct {
+    const char *name, *commands;
+} OPTIONS[] = {{"--user", "recommend"}, {"--history", "recommend explain"}, {"--weights", "recommend explain"},
+               {"--k", "recommend similar"}, {"-k", "recommend similar"}, {"--include-seen", "recommend"},
+               {"--exclude", "recommend"}, {"--allow", "recommend"}, {"--tags", "recommend"}};
+
+/* Stops at an option that the command would not look at: its answer would be to another question. */
+static void check_option(const program *run, const char *name) {
+    size_t j;
+    for (j = 0; j < sizeof OPTIONS / sizeof *OPTIONS; j++) {
+        if (!strcmp(name, OPTIONS[j].name) && strstr(OPTIONS[j].commands, run->command)) return;
     }
+    fprintf(stderr, "srec: %s: no such option of %s\n", name, run->command);
+    exit(2);
 }
 
 static void read_option(program *run, const char *name, const char *value) {
@@ -115,13 +131,11 @@ static void read_option(program *run, const char *name, const char *value) {
         add_weights(run, value);
     } else if (!strcmp(name, "--user")) {
         run->user = value;
-    } else if (!strcmp(name, "--k") || !strcmp(name, "-k")) {
+    } else { /* --k or -k */
         char *end;
         unsigned long k = strtoul(value, &end, 10);
         if (*end || end == value || k < 1 || k > 1ul << 24) stop("--k", "expected 1 to 16777216");
         run->k = k;
-    } else {
-        stop(name, "no such option");
     }
 }
 
@@ -132,6 +146,7 @@ static void read_options(program *run, int count, char **words) {
         run->item = words[j++];
     }
     for (; j < count; j++) {
+        check_option(run, words[j]);
         if (!strcmp(words[j], "--include-seen")) {
             run->include_seen = 1;
         } else {
@@ -142,12 +157,26 @@ static void read_options(program *run, int count, char **words) {
     if (run->weights && run->weight_count != run->history.count) stop("--weights", "as many as items of the history are needed");
 }
 
-/* Text of a file on a terminal: what could steer it is shown as a question mark. */
+/*
+ * Bytes of the character at the start of a UTF-8 text, if it could steer a terminal, end a line or turn the order of what
+ * follows; 0 for any other. They are the characters that the Python package escapes (src/sparserec/visible.py).
+ */
+static size_t unsafe_bytes(const char *text, size_t length) {
+    const unsigned char *at = (const unsigned char *)text;
+    if (at[0] < 32 || at[0] == 127) return 1;
+    if (length > 1 && at[0] == 0xc2 && at[1] < 0xa0) return 2;                                     /* U+0080 to U+009F */
+    if (length > 2 && at[0] == 0xe2 && at[1] == 0x80 && at[2] >= 0xa8 && at[2] <= 0xae) return 3; /* U+2028 to U+202E */
+    if (length > 2 && at[0] == 0xe2 && at[1] == 0x81 && at[2] >= 0xa6 && at[2] <= 0xa9) return 3; /* U+2066 to U+2069 */
+    return 0;
+}
+
+/* Text of a file on a terminal, with a question mark for each character that is not safe there. */
 static void print_text(srec_text text) {
-    size_t j;
-    for (j = 0; j < text.length; j++) {
-        int byte = (unsigned char)text.at[j];
-        putchar(byte < 32 || byte == 127 ? '?' : byte);
+    size_t j = 0;
+    while (j < text.length) {
+        size_t bytes = unsafe_bytes(text.at + j, text.length - j);
+        putchar(bytes ? '?' : text.at[j]);
+        j += bytes ? bytes : 1;
     }
 }
 

@@ -3557,6 +3557,7 @@ srec_code srec_explain(srec_model *model, const srec_question *question, uint32_
     double weight;
     *found = 0;
     *score = 0.0;
+    if (question->by_user) return SREC_BAD_QUERY;
     if (item >= model->profile.items) return SREC_UNKNOWN_ITEM;
     TRY(check_history(model, question));
     count_history(model, &past);

@@ -140,7 +140,7 @@ srec_code srec_similar(srec_model *model, uint32_t item, srec_scored *out, size_
 /*
  * Why an item has its score for the history of a question: what each distinct item of weight other than 0 adds, in the
  * order of the history. `out` has room for history_size of them. None where the answer is popularity. The score is their
- * sum and, unless it is popularity, the item's srec_term.
+ * sum and, unless it is popularity, the item's srec_term. A question about a stored user is a BadQuery.
  */
 srec_code srec_explain(srec_model *model, const srec_question *question, uint32_t item, srec_scored *out, size_t *found,
                        double *score);

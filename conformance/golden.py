@@ -13,7 +13,16 @@ import numpy as np
 from files import Tensor, lay_out, put_together, take_apart
 from toy import BASES, Base, Toy, item_tables, make_toy
 
-from sparserec.device import EncodedTable, Model, ModelParts, encode_table, fake_quantise, loads, model_bytes
+from sparserec.device import (
+    DeviceError,
+    EncodedTable,
+    Model,
+    ModelParts,
+    encode_table,
+    fake_quantise,
+    loads,
+    model_bytes,
+)
 from sparserec.device.codecs import ENCODINGS
 
 MODES = ("items", "full", "personal")
@@ -145,7 +154,10 @@ def expected_results(data: bytes) -> dict[str, Any]:
     """Questions that use every argument, and this reader's answers."""
     model = loads(data)
     card = {key: model.card()[key] for key in ("mode", "base", "items", "users", "dim")}
-    return {"card": card, "queries": [_answer(model, *question) for question in _questions(model)]}
+    answers = [_answer(model, *question) for question in _questions(model)]
+    if model.metadata.get("ask") == "refused":
+        answers += [_refusal(model, *question) for question in _refused(model)]
+    return {"card": card, "queries": answers}
 
 
 def _questions(model: Model) -> list[tuple[str, dict[str, Any]]]:
@@ -177,6 +189,32 @@ def _questions(model: Model) -> list[tuple[str, dict[str, Any]]]:
         questions.append(("recommend", {"history": some, "k": 10, "tags": ["tag2", last]}))
         questions.append(("catalogue", {}))
     return questions
+
+
+def _refused(model: Model) -> list[tuple[str, dict[str, Any]]]:
+    """Questions that have no answer, to a file without users and without tags: each has one thing wrong."""
+    known = model.ids[1]
+    return [
+        ("recommend", {"history": [known], "tags": []}),
+        ("recommend", {"history": [known], "tags": ["no such tag"]}),
+        ("recommend", {"user": "no such user"}),
+        ("recommend", {"user": "no such user", "history": [known]}),
+        ("recommend", {"history": [known], "weights": [2e6]}),
+        ("recommend", {"history": [known], "k": 0}),
+        ("similar", {"item": known, "k": 0}),
+        ("similar", {"item": "no such item"}),
+        ("explain", {"history": [known], "item": "no such item"}),
+        ("explain", {"history": [known], "item": known, "weights": [-2e6]}),
+    ]
+
+
+def _refusal(model: Model, call: str, args: dict[str, Any]) -> dict[str, Any]:
+    """The name of the error with which a question is refused."""
+    try:
+        getattr(model, call)(**args)
+    except DeviceError as error:
+        return {"call": call, "args": args, "error": type(error).__name__}
+    raise AssertionError(f"{call} of {args} was answered")
 
 
 def _answer(model: Model, call: str, args: dict[str, Any]) -> dict[str, Any]:

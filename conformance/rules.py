@@ -35,6 +35,7 @@ def rule_golden() -> Iterator[tuple[str, bytes]]:
     text[5], text[6], text[7] = "-0", "007", "-8"
     yield "items-texts-spelt", model_bytes(_plain(263, item_ids=text, card={"ask": "spellings"}))
     yield "items-range-spelt", model_bytes(_plain(264, card={"ask": "spellings"}))
+    yield "items-refused-questions", model_bytes(_plain(268, card={"ask": "refused"}))
     yield "items-deepest-card", model_bytes(_plain(265, card={"nested": nested(DEEPEST - 1)}))
     yield "items-brackets-in-text", model_bytes(_plain(266, card={"brackets": '["{' * 99 + '\\"['}))
 

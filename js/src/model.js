@@ -266,7 +266,7 @@ export class Model {
    */
   #allowed(hidden, allow, tags) {
     const { ids, profile } = this.#parts
-    const allowed = tags === undefined || tags === null ? new Uint8Array(profile.items).fill(1) : this.#tagged(identifiers(tags))
+    const allowed = tags === undefined || tags === null ? new Uint8Array(profile.items).fill(1) : this.#tagged(tags)
     if (allow !== undefined && allow !== null) {
       const listed = new Uint8Array(profile.items)
       for (const id of identifiers(allow)) listed[ids.find(id)] = 1 // -1 sets nothing
@@ -277,14 +277,15 @@ export class Model {
   }
 
   /**
-   * @param {Identifier[]} wanted
+   * @param {Iterable<string> | string} wanted
    * @returns {Uint8Array} 1 for the items that have at least one of the tags
    */
   #tagged(wanted) {
     const { profile, tags } = this.#parts
+    if (!tags) throw new UnknownTag('this file has no tags') // whichever were asked for, even none
     const some = new Uint8Array(profile.items)
-    for (const name of wanted) {
-      if (!tags || !this.#tagNames.includes(String(name))) throw new UnknownTag(`no tag '${name}' in this file`)
+    for (const name of identifiers(wanted)) {
+      if (!this.#tagNames.includes(String(name))) throw new UnknownTag(`no tag '${name}' in this file`)
       this.#tagNames.forEach((own, tag) => { // a name that stands twice is one tag
         if (own === String(name)) for (let index = 0; index < some.length; index++) some[index] |= tagBit(tags, index, tag)
       })
@@ -308,10 +309,11 @@ export class Model {
    */
   #user(user) {
     const { profile, userIds } = this.#parts
-    if (profile.mode === 'personal' && profile.userId !== null && String(user) === String(profile.userId)) return 0
-    const index = userIds ? userIds.find(identifier(user)) : -1
+    const id = identifier(user) // before any comparison as text: ['me'] and much else would pass for 'me'
+    if (profile.mode === 'personal' && profile.userId !== null && String(id) === String(profile.userId)) return 0
+    const index = userIds ? userIds.find(id) : -1
     if (index < 0) {
-      throw new UnknownUser(`no user '${user}' in this file of mode '${profile.mode}': give a history instead`)
+      throw new UnknownUser(`no user '${id}' in this file of mode '${profile.mode}': give a history instead`)
     }
     return index
   }

@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import * as api from '../index.js'
 import { compareGolden } from '../src/golden.js'
 
-/** @typedef {{call: string, args: any, items: (string | number)[], scores: number[], contributions: [any, number][], score: number, term?: number, catalogue: any[]}} Query */
+/** @typedef {{call: string, args: any, items: (string | number)[], scores: number[], contributions: [any, number][], score: number, term?: number, catalogue: any[], error?: string}} Query */
 
 const FOLDER = new URL('../../conformance/', import.meta.url)
 const VERSIONS = ['v1', 'v1.1', 'v1.2']
@@ -25,6 +25,10 @@ function read(path) {
 function check(model, query, name) {
   const { exclude_seen: excludeSeen, ...rest } = query.args
   const args = excludeSeen === undefined ? rest : { ...rest, excludeSeen }
+  if (query.error !== undefined) {
+    assert.throws(() => model[/** @type {'recommend' | 'similar' | 'explain'} */ (query.call)](args), { name: query.error }, name)
+    return
+  }
   if (query.call === 'catalogue') {
     assert.deepEqual([...model.catalogue()], query.catalogue, name)
     return

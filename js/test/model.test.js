@@ -73,7 +73,7 @@ test('questions that make no sense have their own errors', () => {
   for (const k of /** @type {any[]} */ ([0, -1, 2.5, '3', null, {}])) {
     assert.throws(() => model.similar({ item: 'a', k }), { name: 'BadQuery' })
   }
-  for (const weights of /** @type {any[]} */ ([['a'], ['1'], [null], 1, 'a', [[1]]])) {
+  for (const weights of /** @type {any[]} */ ([['a'], ['1'], [null], [true], 1, 'a', [[1]]])) {
     assert.throws(() => model.recommend({ history: ['a'], weights }), { name: 'BadQuery' })
   }
   for (const wrong of /** @type {any[]} */ ([[['a', 'b']], [1.5], [null], {}, true, [undefined], Object.create(null)])) {
@@ -81,7 +81,10 @@ test('questions that make no sense have their own errors', () => {
     assert.throws(() => model.recommend({ history: ['a'], deny: wrong }), { name: 'BadQuery' })
     assert.throws(() => model.similar({ item: wrong }), { name: 'BadQuery' })
   }
-  assert.throws(() => model.recommend({ tags: ['new'] }), { name: 'UnknownTag' })
+  for (const tags of [['new'], 'new', []]) assert.throws(() => model.recommend({ tags }), { name: 'UnknownTag' }) // it has none
+  for (const user of /** @type {any[]} */ ([['anyone'], 1.5, true, {}, { toString: () => 'anyone' }])) {
+    assert.throws(() => model.recommend({ user }), { name: 'BadQuery' })
+  }
   assert.throws(() => model.similar({ item: 'nothing' }), { name: 'UnknownItem' })
   assert.throws(() => model.explain({ history: ['a'], item: '\ud800' }), { name: 'UnknownItem' })
 })
@@ -107,6 +110,7 @@ test('titles and tags', () => {
   }))
   assert.deepEqual(model.tags(), ['old', 'new'])
   assert.deepEqual(idsOf(model.recommend({ history: ['a'], tags: ['new'] })), ['b', '😀', 'ç'])
+  assert.deepEqual(model.recommend({ history: ['a'], tags: [] }), [])
   assert.deepEqual(model.recommend({ history: ['b'], tags: ['old'] }).map(({ title }) => title), ['Alpha', 'Delta'])
   const items = [...model.catalogue()]
   assert.deepEqual(items.map(({ tags }) => tags), [['old'], ['new'], ['new'], ['old', 'new']])
@@ -140,6 +144,9 @@ test('a personal file answers without being asked for whom', () => {
   assert.deepEqual(idsOf(model.recommend()), ['😀', 'b', 'a'])
   assert.deepEqual(model.recommend({ user: 'me' }), model.recommend())
   assert.throws(() => model.recommend({ user: 'you' }), { name: 'UnknownUser' })
+  for (const user of /** @type {any[]} */ ([['me'], { toString: () => 'me' }, Object('me')])) {
+    assert.throws(() => model.recommend({ user }), { name: 'BadQuery' })
+  }
 })
 
 test('a wrong golden answer fails the self-test', () => {

@@ -30,6 +30,13 @@ def cases(kind: str) -> list[dict[str, str]]:
 
 def answer(model: CModel, call: str, args: dict[str, Any], termed: bool) -> dict[str, Any]:
     """As conformance/golden.py has it, of a file with terms of items or without."""
+    try:
+        return answered(model, call, args, termed)
+    except CReaderError as error:
+        return {"error": str(error)}
+
+
+def answered(model: CModel, call: str, args: dict[str, Any], termed: bool) -> dict[str, Any]:
     if call == "catalogue":
         return {"catalogue": model.catalogue()}
     if call == "explain":

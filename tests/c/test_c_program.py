@@ -20,6 +20,7 @@ from toy import make_toy
 
 from absent import absent
 from sparserec.device import FoldInWeights, encode_codes, encode_rows, encode_table, load, model_bytes
+from sparserec.visible import UNSAFE
 
 GOLDEN = ROOT / "conformance" / "v1" / "golden"
 TITLED = GOLDEN / "items-titles-tags-popularity.srec"
@@ -115,9 +116,18 @@ def test_bench_says_times(program: Path) -> None:
         (["recommend", "FILE", "--weights", "1"], 2, "--weights: as many"),
         (["recommend", "FILE", "--history", "item-01", "--weights", "x"], 2, "--weights: expected numbers"),
         (["recommend", "FILE", "--history", "item-01", "--weights", "1e7"], 1, "BadQuery"),
+        (["recommend", "FILE", "--weights", ""], 2, "--weights: expected numbers"),
+        (["recommend", "FILE", "--history", "item-01", "--weights", ""], 2, "--weights: expected numbers"),
         (["recommend", "FILE", "--tags", "nothing"], 1, "UnknownTag"),
         (["recommend", "FILE", "--user", "nobody"], 1, "UnknownUser"),
         (["recommend", "FILE", "--dance", "x"], 2, "--dance: no such option"),
+        (["recommend", "FILE", "--dance"], 2, "--dance: no such option"),
+        (["explain", "FILE", "item-01", "--user", "me"], 2, "--user: no such option of explain"),
+        (["explain", "FILE", "item-01", "-k", "3"], 2, "-k: no such option of explain"),
+        (["similar", "FILE", "item-01", "--history", "item-02"], 2, "--history: no such option of similar"),
+        (["similar", "FILE", "item-01", "--include-seen"], 2, "--include-seen: no such option of similar"),
+        (["verify", "FILE", "--tags", "tag2"], 2, "--tags: no such option of verify"),
+        (["inspect", "FILE", "more"], 2, "more: no such option of inspect"),
     ],
 )
 def test_what_is_wrong_is_said(program: Path, words: list[str], code: int, message: str) -> None:
@@ -127,6 +137,22 @@ def test_what_is_wrong_is_said(program: Path, words: list[str], code: int, messa
         [program, *(files.get(word, word) for word in words)], capture_output=True, text=True
     )
     assert (done.returncode, done.stdout) == (code, "") and message in done.stderr
+
+
+def test_nothing_in_a_file_steers_the_terminal(program: Path, tmp_path: Path) -> None:
+    """What the Python package escapes is a question mark here; the characters on either side are shown as they are."""
+    ranges = ((0, 0xA2), (0x2020, 0x2072), (0x20A8, 0x20B0), (0xC3A8, 0xC3AA), (0x10202A, 0x10202F))
+    signs = [chr(code) for first, end in ranges for code in range(first, end)]
+    titles = [f"<{sign}>" for sign in signs] + ["cut \u00c2", "cut \u2028", "cut \ufeff\u202e\u202d"]
+    toy = make_toy(5, users=3, items=len(titles), dim=4)
+    more = {"titles": titles, "item_ids": [f"{number}\x9b{title}" for number, title in enumerate(titles)]}
+    path = tmp_path / "model.srec"
+    path.write_bytes(model_bytes(weighted(toy, "items", FoldInWeights(0.2), **more)))
+    shown = subprocess.run([program, "recommend", path, "-k", "999"], capture_output=True, check=True).stdout
+    found = sorted(line.split("\t") for line in shown.decode("utf-8").removesuffix("\n").split("\n"))
+    safe = [(UNSAFE.sub("?", id), UNSAFE.sub("?", title)) for id, title in zip(more["item_ids"], titles)]
+    assert sum("<?>" in title for _, title in safe) > 70
+    assert [(id, title) for id, _, title in found] == sorted(safe)
 
 
 def test_example_of_the_docs(tmp_path: Path) -> None:

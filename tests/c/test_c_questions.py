@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from added import neighbours, random_codes, random_lists, random_weights, weighted
-from compiled import ROOT, CModel, CReaderError, run
+from compiled import ROOT, CModel, CReaderError, Question, run
 from golden import toy_parts
 from toy import BASES, item_tables, make_toy
 
@@ -210,6 +210,16 @@ def test_javascript_says_the_same(reader: ctypes.CDLL, tmp_path: Path) -> None:
         model = CModel(reader, data)
         for (call, args), answer in zip(questions, json.loads(line), strict=True):
             assert json.loads(json.dumps(outcome(c_answer, model, call, args))) == answer, (path, call, args)
+
+
+def test_a_stored_user_is_not_explained(reader: ctypes.CDLL) -> None:
+    """Its history is not in the question: the answer would be that of nobody's, popularity."""
+    model = CModel(reader, MODELS["full mf bitmask 4"])
+    asked, found, score = Question(by_user=1, user=1), ctypes.c_size_t(), ctypes.c_double()
+    code = reader.srec_explain(
+        model.model, ctypes.byref(asked), 3, None, ctypes.byref(found), ctypes.byref(score)
+    )
+    assert reader.srec_name(code) == b"BadQuery"
 
 
 def long_models() -> Iterator[tuple[str, bytes]]:

@@ -263,3 +263,12 @@ def test_times_that_no_clock_has(tmp_path):
     parquet.write_table(pa.table({"user": [1, 2], "item": [1, 2], "time": times}), tmp_path / "log.parquet")
     with pytest.raises(BadValueError, match=r"log\.parquet.*column 'time' has times beyond the year 290,000"):
         read_source(tmp_path / "log.parquet")
+
+
+def test_what_is_read_already_takes_no_options() -> None:
+    source = read_source([(1, 2), (1, 3), (2, 3)])
+    assert read_source(source) is source and len(read_source(source.train).train) == 3
+    for more in ({"core": 1000}, {"min_rating": 3}, {"test": [(1, 4)]}):
+        for what in (source, source.train):
+            with pytest.raises(SettingError, match="read already: options and other parts go with files"):
+                read_source(what, **more)

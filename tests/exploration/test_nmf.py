@@ -9,8 +9,8 @@ import pytest
 
 from sparserec.data import Interactions
 from sparserec.data.interactions import IdMap
-from sparserec.errors import TrainingError
-from sparserec.exploration import factorise, nmf_support
+from sparserec.errors import RunError, TrainingError
+from sparserec.exploration import factorise, nmf, nmf_support
 from sparserec.exploration.nmf import _numbered_hash
 from sparserec.graph.adjacency import by_group
 from sparserec.table import Shape
@@ -58,7 +58,7 @@ def test_planted_blocks_are_found_and_cached(own_cache: Path) -> None:
     assert info.density_users == pytest.approx(in_users.sum() / (train.n_users * GROUPS))
 
     files = [(path, path.stat().st_mtime_ns) for path in (own_cache / "nmf").iterdir()]
-    assert len(files) == 1 and files[0][0].name.endswith("-3-30-1.npz")  # rank, iterations, seed
+    assert len(files) == 1 and files[0][0].name.endswith("-3-30-1-v1.npz")  # rank, iterations, seed
     again = factorise(train, GROUPS, 30, seed=1)
     assert again.info.cached
     np.testing.assert_array_equal(again.values, found.values)
@@ -92,3 +92,21 @@ def test_of_many_users_a_sample_is_factorised_and_the_others_follow() -> None:
     assert np.bincount(found.rows[found.rows < train.n_users]).tolist() == [1] * train.n_users, (
         "a row's largest"
     )
+
+
+def test_factors_of_another_version_are_made_again(own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train = planted()
+    factorise(train, GROUPS, 5, seed=1)
+    assert factorise(train, GROUPS, 5, seed=1).info.cached
+    monkeypatch.setattr(nmf, "VERSION", nmf.VERSION + 1)
+    assert not factorise(train, GROUPS, 5, seed=1).info.cached
+
+
+def test_stored_factors_that_are_gone_are_named(own_cache: Path) -> None:
+    train = planted()
+    info, path = factorise(train, GROUPS, 5, seed=1).info, nmf.cached_path(train, GROUPS, 5, 1)
+    stored = nmf.StoredFactors(path, GROUPS, info, np.arange(train.n_users + train.n_items))
+    assert len(stored.load().rows)
+    path.unlink()
+    with pytest.raises(RunError, match="was removed while this run went on"):
+        stored.load()

@@ -130,6 +130,19 @@ def test_fitting_noise_and_updates_of_ciess() -> None:
         assert {agent.updates for agent in made.agents(context).values()} == {updates}
 
 
+def test_agents_of_ciess_learn_from_what_was_tried_or_proposed() -> None:
+    """What is tried is the budget to the last number, what is proposed is not; a resumed search knows both."""
+    context = small_context(SHAPE, 0.25, validate=like_everything)
+    for learns in ("fitted", "proposed"):
+        made, table, _ = one_probe({"learns": learns, "noise": 0.0})
+        tried, learnt = table.row_sizes(), made.transitions(context, slice(0, 50), 1).sizes[1]
+        assert tried.sum() == 100
+        assert (learnt == tried).all() if learns == "fitted" else learnt.sum() != 100
+        again = make_method("ciess", {"learns": learns})
+        again.load(made.state())
+        assert (again.transitions(context, slice(0, 50), 1).sizes[1] == learnt).all()
+
+
 def test_the_price_of_size_is_in_the_reward() -> None:
     rewards = {}
     for price in (0.0, 0.4):

@@ -145,6 +145,7 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda model: model.recommend(history=[None]), "history: None is no id"),
     (lambda model: model.recommend(history=[1.5]), "1.5 is no id"),
     (lambda model: model.recommend(history=["i01"], weights=["a"]), "are not all numbers"),
+    (lambda model: model.recommend(history=["i01"], weights=[True]), "a True or False is none"),
     (lambda model: model.recommend(history=["i01"], weights=[1, 2]), "2 for a history of 1"),
     (lambda model: model.recommend(history=["i01"], weights=[np.nan]), "numbers from -1e"),
     (lambda model: model.recommend(history=[["i01"]], weights=[1]), "as many lists of weights"),

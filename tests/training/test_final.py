@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from small_run import blocks, small_config, train_smaller
+from small_run import block_pairs, blocks, small_config, train_smaller
 
 import sparserec
 from sparserec import device
+from sparserec.data import read_source
 from sparserec.errors import RunError, SettingError
 from sparserec.export import ExportOptions, export_run
 from sparserec.runs.folder import RunFolder
@@ -18,7 +19,7 @@ from sparserec.runs.train import train_run
 from sparserec.runs.trained import Trained, open_final, open_run
 from sparserec.runs.warm_start import open_dense_run, open_warm_start
 from sparserec.table import Table
-from sparserec.training import loop
+from sparserec.training import build_config, loop, prepare_run
 from sparserec.training.config import Recipe
 
 
@@ -166,3 +167,31 @@ def test_fit_final(tmp_path: Path) -> None:
     )
     assert len(model.run.split.train) == len(pairs) and model.record.final is not None
     assert json.loads((tmp_path / "run" / "config.json").read_text())["final"] is True
+
+
+def test_what_validation_chose_for_the_method_is_kept(tmp_path: Path) -> None:
+    """How many entries every row keeps is chosen in the measured run; the final one has nothing to choose by."""
+    settings = {"method": "magnitude", "method_settings": {}, "density": 0.1, "final": True}
+    train_run(small_config(**settings), tmp_path / "run", source=blocks())
+    run = RunFolder(tmp_path / "run")
+    (chosen,) = [event["chosen"] for event in run.read_events() if event["event"] == "row minimum"]
+    assert run.final.read_config().method_settings["row_minimum"] == chosen > 0
+    sizes = open_final(tmp_path / "run").table.row_sizes()  # type: ignore[union-attr]
+    assert sizes is not None and sizes.min() >= chosen
+    assert run.read_config().method_settings == {}
+
+
+@pytest.mark.parametrize(
+    ("method", "settings"), [("bet", {}), ("ciess", {}), ("dhe", {"output_dims": [16, 4]})]
+)
+def test_a_table_chosen_by_validation_cannot_be_trained_without(method: str, settings: dict) -> None:
+    asked = {"base": "lightgcn", "method": method, "method_settings": settings}
+    with pytest.raises(SettingError, match=f"`final` trains on everything, and {method} chooses"):
+        build_config(asked | {"final": True})
+    config = build_config(asked | {"protocol": "public-full", "density": 0.5})
+    pairs = [*block_pairs(30, 24, 3, 0)]
+    with pytest.raises(SettingError, match=f"{method} chooses by validation scores"):
+        prepare_run(config, read_source(train=pairs[::2], test=pairs[1::2]))
+    assert build_config(
+        {"base": "lightgcn", "method": "dhe", "final": True}
+    ).final  # one output: nothing to choose

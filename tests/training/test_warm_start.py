@@ -311,3 +311,20 @@ def test_a_start_on_rotated_axes_is_not_made_again(tmp_path: Path) -> None:
         finished = train_run(one, folder, source=made_up(60, 40, 0.3), start=warm)
         assert [phase.name for phase in finished.record.epochs] == ["train"]
         assert finished.record.parameters == round(0.25 * 40 * 8)
+
+
+def test_the_people_who_are_measured_stay_the_same(tmp_path: Path) -> None:
+    """Of a grown log nothing of anybody else is held out."""
+    config = RunConfig.parse({**CONFIG, "held_out_users": 10})
+    train_run(config, tmp_path / "old", source=made_up(50, 35, 0.3))
+    warm, source = open_warm_start(tmp_path / "old"), made_up(60, 40, 0.4)
+    _, split = warm.split(source, config)
+    parts = [externals(part) for part in (split.train, split.valid, split.test)]
+    assert set.union(*parts) == externals(source.train) and sum(map(len, parts)) == len(source.train)
+
+    def people(*parts: Interactions) -> set[int]:
+        return {user for part in parts for user, _ in externals(part)}
+
+    old = warm.run.split
+    assert people(split.valid, split.test) == people(old.valid, old.test)
+    assert len(split.test) > len(old.test), "their new pairs are divided as ever"

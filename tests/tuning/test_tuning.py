@@ -156,6 +156,22 @@ def test_what_cannot_be_searched_is_said(searched: Outcome, tmp_path: Path) -> N
         search(tmp_path / "c")
 
 
+def test_settings_that_are_no_model_together_are_a_failed_trial(tmp_path: Path) -> None:
+    """A search over 1 to 4 layers, and a contrast with layer 3: below it there is nothing to contrast with."""
+    asked = {
+        "base": "xsimgcl",
+        "base_settings": {"contrast_layer": 3},
+        "method": "dense",
+        "method_settings": {},
+    }
+    outcome = search(tmp_path / "a", trials=6, **asked)
+    failed = [one for one in outcome.trials if one.state == "failed"]
+    assert failed and all(one.settings["base_settings.layers"] < 3 for one in failed)
+    assert len(outcome.trials) == 6 and any(one.state == "finished" for one in outcome.trials)
+    with pytest.raises(SettingError, match="at least one number"):  # the defaults themselves: told at once
+        search(tmp_path / "b", trials=2, method="bet", method_settings={}, density=0.02)
+
+
 @pytest.mark.parametrize(
     ("trials", "minutes", "word"), [(0, None, "trials"), (True, None, "trials"), (None, 0, "minutes")]
 )

@@ -80,10 +80,12 @@ def read_source(
     train = what if train is None else train
     if train is None:
         raise EmptyDataError("nothing to read: give a path, a data frame or pairs")
-    if isinstance(train, Source):
-        return train
-    if isinstance(train, Interactions):
-        return Source.whole(train, "interactions")
+    if isinstance(train, Source | Interactions):
+        if settings != ReadOptions() or valid is not None or test is not None:
+            raise SettingError(
+                f"{type(train).__name__} are read already: options and other parts go with files, frames and pairs"
+            )
+        return train if isinstance(train, Source) else Source.whole(train, "interactions")
     given = {name: value for name, value in zip(PART_NAMES, (train, valid, test)) if value is not None}
     if all(isinstance(value, (str, PathLike)) for value in given.values()):
         columns, report = _read_paths({name: Path(value) for name, value in given.items()}, settings)

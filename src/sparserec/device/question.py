@@ -44,10 +44,14 @@ def weight_array(given: Any, count: int) -> np.ndarray:
         f"{count} items in the history need as many weights, numbers of at most {LARGEST_WEIGHT:g}: {given!r:.80}"
     )
     try:
-        weights = np.asarray(given if isinstance(given, np.ndarray) else list(given))
+        plain = given if isinstance(given, np.ndarray) else list(given)
+        weights = np.asarray(plain)
     except (TypeError, ValueError):
         raise wrong from None
-    if weights.shape != (count,) or (count and weights.dtype.kind not in "biuf"):
+    if weights.shape != (count,) or (count and weights.dtype.kind not in "iuf"):
+        raise wrong
+    # beside numbers a boolean becomes one of them, so the array does not show it
+    if any(isinstance(weight, bool | np.bool_) for weight in plain):
         raise wrong
     wide = weights.astype(np.float64)
     if not (np.abs(wide) <= LARGEST_WEIGHT).all():

@@ -24,12 +24,12 @@ ROWS_AT_ONCE = 1024
 
 
 def active_target(shape: Shape, density: float) -> int:
-    """Exact number of active entries: round(density * rows * dim), at least one per table."""
+    """Exact number of active entries: round(density * rows * dim), at least two."""
     target = round(density * shape.n_rows * shape.dim)
     if target < 2:
         raise SettingError(
             f"density {density} leaves {target} parameters of {shape.n_rows} x {shape.dim}; "
-            "each table needs at least one: raise density or dim"
+            "there must be at least 2: raise density or dim"
         )
     return target
 

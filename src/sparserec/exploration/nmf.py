@@ -19,10 +19,12 @@ from pathlib import Path
 import numpy as np
 
 from sparserec.data import Interactions
-from sparserec.errors import TrainingError
+from sparserec.errors import RunError, TrainingError
 from sparserec.files import cache_folder, replacing
 from sparserec.progress import progress
 
+VERSION = 1
+"""Of what is computed here and in the child process: counted up where the same matrix gives other factors."""
 SAMPLED_USERS = 100_000
 """Beyond so many users a sample of them is factorised, and the others follow with the items' factor fixed."""
 
@@ -99,7 +101,10 @@ class StoredFactors:
     skipped_users: int = 0  # rows to leave out, where users have none
 
     def load(self) -> Factors:
-        factors = _read(self.path, self.rank, self.info.cached).relabel(self.order)
+        try:
+            factors = _read(self.path, self.rank, self.info.cached).relabel(self.order)
+        except FileNotFoundError:
+            raise RunError(f"{self.path}: was removed while this run went on; start it again") from None
         return factors.of_items(self.skipped_users) if self.skipped_users else factors
 
 
@@ -117,7 +122,7 @@ def factorise(
     """
     path = cached_path(train, rank, iterations, seed)
     if path.exists():
-        with suppress(OSError, EOFError, KeyError, ValueError, zipfile.BadZipFile):  # damaged: made again
+        with suppress(OSError, EOFError, KeyError, TypeError, ValueError, zipfile.BadZipFile):  # made again
             return _read(path, rank, cached=True)
     with replacing(path) as temporary:
         _run_child(train, (rank, iterations, seed, most_users), temporary, quiet)
@@ -126,7 +131,7 @@ def factorise(
 
 def cached_path(train: Interactions, rank: int, iterations: int, seed: int) -> Path:
     """Where the factors of this matrix are kept."""
-    return cache_folder() / "nmf" / f"{_numbered_hash(train)}-{rank}-{iterations}-{seed}.npz"
+    return cache_folder() / "nmf" / f"{_numbered_hash(train)}-{rank}-{iterations}-{seed}-v{VERSION}.npz"
 
 
 def _read(path: Path, rank: int, cached: bool) -> Factors:

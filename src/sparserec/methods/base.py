@@ -7,7 +7,7 @@ the last phase is the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -187,6 +187,8 @@ class Method:
     """NMF iterations it wants done beforehand; 0 for none."""
     keeps_numbers = False
     """Whether users and items are numbered as in the log; else they may be renumbered, for speed."""
+    needs_validation = False
+    """Whether it chooses its table by validation scores: nothing that it trains without them would be the same."""
     begins_dense = False
     """Whether its first phase is the very training that method `dense` is; a finished run of that may take its place.
     """
@@ -232,6 +234,10 @@ class Method:
 
     def after_phase(self, context: Context, phase: Phase, table: Table) -> None:
         """Called with the table that a phase leaves; what a search learns from a probe goes into `state`."""
+
+    def chosen(self, events: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Settings that validation chose in a training with this record, for one that has no validation part."""
+        return {}
 
     def state(self) -> dict[str, np.ndarray]:
         """Arrays of the method itself that a resumed run needs (most methods: none)."""

@@ -15,6 +15,8 @@ validation, nothing is trained on it.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from pydantic import Field
 
@@ -41,6 +43,9 @@ class CIESSSettings(Settings):
     """Standard deviation of what is added to all sizes of a step."""
     fit: bool = True
     """Fit sizes to the budget before they are tried; else only before they are retrained, as published."""
+    learns: Literal["fitted", "proposed"] = "fitted"
+    """What the agents take for their action where sizes are fitted: the sizes that were tried, which all lie near the
+    budget, or those that they proposed, fitting being a part of what they act on."""
     retrained: int = Field(3, ge=1)
     """Probes whose sizes are trained in full, the best within the budget first."""
 
@@ -55,9 +60,11 @@ class CIESS(SizeSearch):
     def __init__(self, settings: CIESSSettings) -> None:
         super().__init__(settings)
         self.sizes: list[np.ndarray] = []  # of all rows, per probe
+        self.actions: list[np.ndarray] = []  # the same as the agents learn from it
         self.quality: list[np.ndarray] = []  # of all rows after it
         self.scores: list[float] = []  # mean quality of the users after it
         self.peak = np.empty(0, np.float32)  # quality of all rows under the dense table
+        self._proposed = np.empty(0, np.int64)  # for the probe that is trained now
         self._agents: dict[str, Agent] = {}
         self._stored: dict[str, np.ndarray] = {}
 
@@ -91,7 +98,7 @@ class CIESS(SizeSearch):
             return PrefixTable.of_sizes(shape, fitted(sizes, budget, shape.dim, order), initial)
         if len(self.peak) == 0:
             self.peak = row_quality(context, judged(context, dense))
-        sizes = self.act(context, number)
+        sizes = self._proposed = self.act(context, number)
         sizes = fitted(sizes, budget, shape.dim, order) if self.settings.fit else sizes
         return PrefixTable.of_sizes(shape, sizes, initial)
 
@@ -117,7 +124,7 @@ class CIESS(SizeSearch):
         """What the agent of these rows has seen up to probe `last`, from sizes and qualities alone."""
         counts = np.concatenate(context.frequencies()).astype(np.float32)[rows]
         full = np.full(rows.stop - rows.start, context.dim, np.float32)
-        sizes = [full, *(one[rows].astype(np.float32) for one in self.sizes[:last])]
+        sizes = [full, *(one[rows].astype(np.float32) for one in self.actions[:last])]
         quality = [np.zeros_like(full), *(one[rows] for one in self.quality[:last])]
         episode, price = self.settings.episode_steps, self.settings.size_price
         return Transitions(counts, sizes, quality, self.peak[rows], context.dim, episode, price)
@@ -141,6 +148,8 @@ class CIESS(SizeSearch):
         sizes, users = table.row_sizes(), judged(context, table)
         assert sizes is not None
         self.sizes.append(sizes.astype(np.uint16))
+        action = self._proposed if self.settings.learns == "proposed" else sizes
+        self.actions.append(action.astype(np.uint16))
         self.quality.append(row_quality(context, users))
         self.scores.append(float(users.mean()))
         number = len(self.sizes)
@@ -158,6 +167,7 @@ class CIESS(SizeSearch):
             kept |= agent.state(name)
         return kept | {
             "sizes": np.array(self.sizes, np.uint16),
+            "actions": np.array(self.actions, np.uint16),
             "quality": np.array(self.quality, np.float32),
             "scores": np.array(self.scores),
             "peak": self.peak,
@@ -165,6 +175,7 @@ class CIESS(SizeSearch):
 
     def load(self, state: dict[str, np.ndarray]) -> None:
         self.sizes, self.quality = list(state["sizes"]), list(state["quality"])
+        self.actions = list(state.get("actions", state["sizes"]))
         self.scores, self.peak = state["scores"].tolist(), state["peak"].copy()
         self._agents = {}
         self._stored = {name: array for name, array in state.items() if name.startswith("agent.")}

@@ -49,6 +49,10 @@ class DHE(Method):
     paper = "KDD 2021"
     memory = "network"
 
+    def __init__(self, settings: DHESettings) -> None:
+        super().__init__(settings)
+        self.needs_validation = len(settings.output_dims) > 1
+
     def phases(self, context: Context) -> list[Phase]:
         """One training per output size, and the choice where there are several."""
         sizes, rate = self.settings.output_dims or (context.dim,), self.settings.learning_rate

@@ -31,7 +31,7 @@ class DSLSettings(Settings):
     """What the share falls to at the end, along half a cosine."""
 
     def rule(self) -> Rule:
-        """Regrown entries start at zero."""
+        """Of mode described: regrown entries start at zero. Of the released one only the shares that are dropped."""
         return Rule(self.drop_fraction, self.drop_floor, scope="tables", keep_value=False)
 
 

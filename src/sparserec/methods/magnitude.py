@@ -7,6 +7,9 @@ and items as one table, and training the pruned table on its fixed support.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 from pydantic import Field
 
@@ -47,6 +50,10 @@ class Magnitude(Method):
             rate = self.settings.fine_tune_rate
             phases.append(Phase("fine-tune", epochs, scored_first=True, learning_rate=rate, holds=sparse))
         return phases
+
+    def chosen(self, events: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        kept = [event["chosen"] for event in events if event["event"] == "row minimum"]
+        return {"row_minimum": kept[-1]} if kept else {}
 
     def start(self, context: Context, phase: Phase, previous: Table | None) -> Table:
         if phase.name == "dense":

@@ -21,6 +21,7 @@ class SizeSearch(Method):
     """A dense training, probes of many sizes, the best of them trained in full, and the choice among those."""
 
     begins_dense = True
+    needs_validation = True
     probe_rate: float | None = None
     """Learning rate of a probe."""
 
@@ -75,17 +76,13 @@ class SizeSearch(Method):
 
 
 def size_budget(context: Context, method: str) -> int:
-    """Numbers to allocate to the rows; an error where there is not one for every row, or nothing to judge by."""
+    """Numbers to allocate to the rows; an error where there is not one for every row."""
     shape = context.shape()
     target = active_target(shape, context.density)
     if target < shape.n_rows:
         raise SettingError(
             f"{method} gives every row at least one number, and density {context.density:g} leaves {target:,} for "
             f"{shape.n_rows:,} rows; raise density or dim"
-        )
-    if context.validate is None:
-        raise SettingError(
-            f"{method} searches by validation scores, and this split has no validation part; use another protocol"
         )
     return target
 

@@ -12,6 +12,7 @@ from typing import Any
 from sparserec.data import Source, read_item_info, read_source, resolve
 from sparserec.distributed import Processes
 from sparserec.evaluation import Evaluation
+from sparserec.methods import make_method
 from sparserec.planning import PlanOptions, plan_run
 from sparserec.process import PhasePeaks, return_large_blocks, threads_for
 from sparserec.progress import say
@@ -203,7 +204,14 @@ def _train_final(
     say("training once more on everything, for the file that is shipped", quiet)
     stops = tuple(event["share"] for event in run.read_events() if event["event"] == "phase")
     source = Source.whole(load_split(run.data).everything(), "all parts of the log")
-    settings = {"final": False, "open_test": False, "test_epochs": (), "base_settings": record.base_settings}
+    chosen = make_method(config.method, config.method_settings).chosen(run.read_events())
+    settings = {
+        "final": False,
+        "open_test": False,
+        "test_epochs": (),
+        "base_settings": record.base_settings,
+        "method_settings": config.method_settings | chosen,
+    }
     again, peaks = config.model_copy(update=settings), PhasePeaks()
     prepared = prepare_run(again, source, start, peaks, quiet, processes, everything=True)
     finished = _train(_Job(run.final, prepared, resume, quiet, stops, peaks, began))

@@ -138,7 +138,7 @@ class WarmStart(Start):
     def split(self, source: Source, config: RunConfig) -> tuple[Source, Split]:
         """The split of the new log, and the source with a note of what the old run made different about it."""
         if config.protocol == "resplit":
-            return source, _extended(self.run.split, source, config.split_seed)
+            return source, _extended(self.run.split, source, config)
         source, split = super().split(source, config)
         split, moved = _keep_trained(self.run.split, split)
         if moved:
@@ -220,24 +220,37 @@ def _among(keys: np.ndarray, ascending: np.ndarray) -> np.ndarray:
     return ascending[at] == keys if len(ascending) else np.zeros(len(keys), bool)
 
 
-def _extended(old: Split, source: Source, seed: int) -> Split:
-    """`resplit` of a grown log: known pairs stay in their part, new ones are split as ever."""
+def _extended(old: Split, source: Source, config: RunConfig) -> Split:
+    """`resplit` of a grown log: known pairs stay in their part, new ones are split as ever.
+
+    Where only some people have anything held out (`held_out_users`) they stay those who were.
+    """
     merged = source.merged()
     keys = _keys(merged.users, merged.items, merged.n_items)
     known = [
         _among(keys, _translated(part, merged.user_ids, merged.item_ids))
         for part in (old.train, old.valid, old.test)
     ]
-    fresh = merged.select(~(known[0] | known[1] | known[2]))
+    new = ~(known[0] | known[1] | known[2])
+    divided = new & _measured(old, merged) if config.held_out_users is not None else new
     parts: list[Any] = known
-    if len(fresh):
-        added = split_interactions(Source(fresh, None, None, source.report), "resplit", seed)
+    if divided.any():
+        fresh = Source(merged.select(divided), None, None, source.report)
+        added = split_interactions(fresh, "resplit", config.split_seed)
         parts = [
             mask | _among(keys, _keys(part.users, part.items, merged.n_items))
             for mask, part in zip(known, (added.train, added.valid, added.test))
         ]
+    parts[0] = parts[0] | (new & ~divided)
     train, valid, test = (merged.select(mask) for mask in parts)
-    return Split.of(train, valid, test, "resplit", seed)
+    return Split.of(train, valid, test, "resplit", config.split_seed)
+
+
+def _measured(old: Split, merged: Interactions) -> np.ndarray:
+    """Whether each pair is of somebody of whom the old run held something out."""
+    held_out = old.valid.user_counts() + old.test.user_counts() > 0
+    users = merged.user_ids.index_of(old.train.user_ids.external(np.flatnonzero(held_out)))
+    return np.isin(merged.users, users)
 
 
 def _keep_trained(old: Split, split: Split) -> tuple[Split, int]:

@@ -156,9 +156,11 @@ def no_vector() -> QuestionError:
 
 def _weights(given: Any, count: int) -> list[float]:
     try:
-        values = np.asarray(list(given), np.float64)
+        values, truths = np.asarray(list(given), np.float64), [isinstance(one, bool | np.bool_) for one in given]
     except (TypeError, ValueError):
         raise QuestionError(f"weights: {_shown(given)} are not all numbers") from None
+    if any(truths):
+        raise QuestionError(f"weights: {_shown(given)} are not all numbers, a True or False is none")
     if values.shape != (count,):
         raise QuestionError(f"weights: {len(values)} for a history of {count}; give one for each item")
     if not (np.abs(values) <= LARGEST_WEIGHT).all():

@@ -344,7 +344,11 @@ def build_config(values: dict[str, Any], where: str = "settings", user_rows: boo
     values = expand_preset(values) if "preset" in values else values
     config = RunConfig.parse(expand_recipe(values), where)
     make_recommender(config.base, config.base_settings)
-    make_method(config.method, config.method_settings)
+    if make_method(config.method, config.method_settings).needs_validation and config.final:
+        raise SettingError(
+            f"{where}: `final` trains on everything, and {config.method} chooses its table by validation scores, of "
+            "which there are none then; leave `final` out"
+        )
     return config
 
 

@@ -133,6 +133,10 @@ def prepare_run(
                 f"{config.data}: {split.n_items} items are fewer than the list length {max(config.ks)} of the metrics; "
                 f"use shorter lists (`ks=[{max(1, min(5, split.n_items))}]`) or bring more data"
             )
+    if method.needs_validation and len(split.valid) == 0:
+        raise SettingError(
+            f"{config.method} chooses by validation scores, and this split has no validation part; use another protocol"
+        )
     with peaks.phase("init"):
         order, factors = start.order(split.train) if start.continues else None, None
         if order is None and method.wants_factors:

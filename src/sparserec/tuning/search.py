@@ -137,7 +137,12 @@ class _Search:
                 shutil.rmtree(run.path)
                 self.study.tell(taken, "pruned", None, reports.epochs, time.perf_counter() - began)
                 return
-            except TrainingError as error:
+            except (
+                TrainingError,
+                SettingError,
+            ) as error:  # settings that are no model together are a trial too
+                if taken.defaults and isinstance(error, SettingError):
+                    raise
                 taken.trial.set_user_attr("error", str(error))
                 self.study.tell(taken, "failed", None, reports.epochs, time.perf_counter() - began)
                 return
