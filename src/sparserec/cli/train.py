@@ -44,7 +44,10 @@ def train(
     ] = None,
     dense_run: Annotated[
         Optional[Path],
-        typer.Option(help="A finished run of method dense: magnitude and lottery begin after it."),
+        typer.Option(
+            help="A finished run of method dense, after which methods that begin with a dense training begin "
+            "(magnitude, lottery, bet, ciess)."
+        ),
     ] = None,
     final: options.Final = None,
     metadata: options.Metadata = None,
