@@ -12,6 +12,7 @@ Pages of the guide go on from own-data.md, in the same folder, as a reader would
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shlex
@@ -22,6 +23,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 from unittest import mock
 
@@ -33,9 +35,11 @@ import sparserec
 from sparserec.cli.app import build_app
 from sparserec.data import make_world
 from sparserec.data.formats import FORMATS
+from sparserec.data.splits import PROTOCOLS
 from sparserec.encodings.registry import ENCODINGS
-from sparserec.methods import METHODS
-from sparserec.recommenders import RECOMMENDERS
+from sparserec.methods import METHOD_PRESETS, METHODS
+from sparserec.recommenders import PRESETS, RECOMMENDERS
+from sparserec.training.config import RECIPES, Recipe
 
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "guide"
@@ -289,6 +293,37 @@ def test_every_page_is_reached_from_the_front_of_the_site() -> None:
     names = {path.relative_to(ROOT / "docs").with_suffix("").as_posix() for path in pages} - {"index"}
     forgotten = sorted(name for name in names if not any(fnmatch(name, one) for one in listed))
     assert not forgotten, f"not in docs/index.md: {forgotten}"
+
+
+def docs_build() -> ModuleType:
+    """What `make docs` runs."""
+    spec = importlib.util.spec_from_file_location("docs_build", ROOT / "docs" / "build.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_site_has_a_reference_of_all_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every base and method with all of its settings, and whatever has a name that can be typed."""
+    build = docs_build()
+    monkeypatch.setattr(build, "SETTINGS", tmp_path / "settings.md")
+    build.write_settings()
+    page = (tmp_path / "settings.md").read_text(encoding="utf-8")
+    sections = {part.split("\n", 1)[0]: part for part in re.split(r"^## ", page, flags=re.M)[1:]}
+    for what, registry in (("base", RECOMMENDERS), ("method", METHODS)):
+        for name, kind in registry.items():
+            section = sections[f"{what.capitalize()} {name}"]
+            missing = [
+                one for one in kind.settings_kind.model_fields if f"`{what}_settings.{one}`" not in section
+            ]
+            assert not missing, f"{name}: {missing}"
+    presets = (name for group in (PRESETS, METHOD_PRESETS) for named in group.values() for name in named)
+    fields = (f"recipe.{name}" for name in Recipe.model_fields)
+    for name in (*RECIPES, *PROTOCOLS, *presets, *fields, "open_test", "read.user_col"):
+        assert f"| `{name}` |" in page, name
+    assert "| `method_settings.drop_fraction` | `0.2` |" in sections["Method gse"]
+    assert sections["Method gse"].count("| 0.05 to 0.6 |") == 1  # what a search tries
 
 
 def test_one_sentence_says_what_it_is() -> None:

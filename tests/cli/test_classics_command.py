@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sparserec.data import read_source, split_interactions
 from sparserec.errors import DataError, SettingError
 from sparserec.experiments.results import markdown_table
 from sparserec.runs import read_results
@@ -74,6 +75,12 @@ def test_users_held_out_whole_are_scored_from_what_is_given(ask: Callable, log: 
     assert gained > 0.1
 
 
+def test_a_search_says_how_many_users_decide_it(call: Callable, log: Path, tmp_path: Path) -> None:
+    told = call("classics", log, "--only", "popularity", "--runs", tmp_path).stderr
+    n_users = len(set(split_interactions(read_source(log), "resplit", 0).valid.users.tolist()))
+    assert f" of {n_users} users" in told and n_users <= 40
+
+
 def test_mistakes(call: Callable, log: Path, tmp_path: Path) -> None:
     wrong = call("classics", log, "--only", "knn", "--runs", tmp_path).exception
     assert isinstance(wrong, SettingError) and "knn" in str(wrong)
@@ -83,3 +90,16 @@ def test_mistakes(call: Callable, log: Path, tmp_path: Path) -> None:
     (pairs / "test.txt").write_text("0 3\n1 0\n")
     blind = call("classics", pairs, "--protocol", "public-full", "--runs", tmp_path / "runs").exception
     assert isinstance(blind, DataError) and "validation" in str(blind)
+
+
+def test_own_test_file_is_the_test_set_as_in_train(ask: Callable, tmp_path: Path) -> None:
+    """Without a protocol the same split as `train` makes of the same folder: else `compare` would refuse the pair."""
+    folder = tmp_path / "log"
+    folder.mkdir()
+    for name, left in (("train", 0), ("test", 1)):
+        pairs = [f"u{user},i{item}" for user in range(40) for item in range(30) if (user + item) % 4 == left]
+        (folder / f"{name}.csv").write_text("\n".join(["user_id,item_id", *pairs]) + "\n")
+    found = ask("classics", folder, "--only", "popularity", "--runs", tmp_path / "runs", "--quiet")
+    quick = ("--base", "lightgcn", "--dim", 8, "--method", "static", "--epochs", 1, "--quiet", "--no-file")
+    trained = ask("train", folder, "--run", tmp_path / "run", *quick)
+    assert found["popularity"]["split"] == trained["split"] and trained["split"]["protocol"] == "files"

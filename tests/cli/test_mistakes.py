@@ -32,8 +32,10 @@ def say(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, tmp_path
     return output
 
 
-def test_a_run_to_go_on_from_that_is_none(say: Say, log: Path, tmp_path: Path) -> None:
+def test_a_run_to_go_on_from_that_is_none(say: Say, log: Path, runs: Path, tmp_path: Path) -> None:
     assert "--from nothere: no such run" in say("train", log, "--from", "nothere")
+    shutil.copytree(runs / "dense", tmp_path / "old")
+    assert "--from old: name the log that has grown" in say("train", "--from", "old")
     (tmp_path / "other").mkdir()
     message = say("train", log, "--from", "other")
     assert (

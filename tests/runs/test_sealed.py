@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -72,6 +73,18 @@ def test_what_is_written_down_later_is_no_damage(run: Path) -> None:
     measure_again(open_run(run))
     assert open_run(run).record.times_opened == 2
     (run / "model.srec").write_bytes(b"an exported file")
+    open_run(run)
+
+
+def test_files_of_others_are_none_of_its_business(run: Path) -> None:
+    """An export into the folder is not sealed with the next record, nor held against runs that did so."""
+    for content in (b"one", b"another"):
+        (run / "mine.srec").write_bytes(content)
+        (run / "model.curve.png").write_bytes(content)
+        measure_again(open_run(run))
+    sealed = json.loads((run / "checksums.json").read_text())
+    assert "mine.srec" not in sealed and "per_user.npz" in sealed
+    (run / "checksums.json").write_text(json.dumps(sealed | {"mine.srec": "of an older version"}))
     open_run(run)
 
 

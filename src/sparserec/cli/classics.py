@@ -36,13 +36,19 @@ def classics(
     """Measure recommenders that need no training; their settings are searched on validation."""
     from sparserec.data import resolve
     from sparserec.experiments import ClassicRun, finished_names, measure_classic
+    from sparserec.planning import own_files
     from sparserec.process import use_threads
+    from sparserec.progress import say
     from sparserec.runs import RunFolder, append_result
+    from sparserec.training import RunConfig
 
     use_threads(threads)
     reading = options.typed_reading(context)
     source = resolve(data, data_dir, **reading)
-    wanted = ClassicRun(data, source, protocol or "resplit", split_seed, reading, runs, quiet)
+    own, notes = own_files(RunConfig(data=data), source)
+    if protocol is None and notes:
+        say(notes[0], quiet)
+    wanted = ClassicRun(data, source, protocol or own.protocol, split_seed, reading, runs, quiet)
     found = {name: measure_classic(name, wanted) for name in _chosen(only, source.train.n_items)}
     for folder, _ in found.values():
         if out is not None and folder.name not in finished_names(out):

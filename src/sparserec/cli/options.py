@@ -30,7 +30,9 @@ Dim = Annotated[Optional[int], typer.Option(help="Columns of the full table.")]
 Epochs = Annotated[Optional[int], typer.Option(help="Length of a full training.")]
 RecipeName = Annotated[
     Optional[str],
-    typer.Option(help="Named recipe: default, history, paper-rate, paper or paper-yelp-lightgcn."),
+    typer.Option(
+        help="Named recipe: default, history, fall-100, plain, paper-rate, paper or paper-yelp-lightgcn."
+    ),
 ]
 Preset = Annotated[
     Optional[str], typer.Option(help="Published settings of the base, such as published-gowalla.")

@@ -44,7 +44,10 @@ def train(
     ] = None,
     dense_run: Annotated[
         Optional[Path],
-        typer.Option(help="A finished run of method dense: magnitude and lottery begin after it."),
+        typer.Option(
+            help="A finished run of method dense, after which methods that begin with a dense training begin "
+            "(magnitude, lottery, bet, ciess)."
+        ),
     ] = None,
     final: options.Final = None,
     metadata: options.Metadata = None,
@@ -87,10 +90,8 @@ def train(
                 inherited = {"base": dense.config.base}
             settings = resolve_config(*options.typed_settings(context), inherited, mode == "full")
             given = Input(settings.data, data_dir, metadata)
-            if "data" not in settings.model_fields_set and not as_json and processes.first:
-                typer.echo(
-                    "no data named: training on the built-in sample, a year of visits in a made-up city"
-                )
+            if "data" not in settings.model_fields_set:
+                _without_data(warm, quiet=as_json or not processes.first)
             finished = train_run(settings, run_dir, given, wanted, dense or old, resume, quiet, watched)
         if not processes.first:
             return
@@ -120,6 +121,18 @@ def _check_together(warm: Path | None, dense_run: Path | None, thorough: bool, s
         raise SettingError(
             "--thorough trains more for the file at the end, which --no-file and mode full leave out"
         )
+
+
+def _without_data(warm: Path | None, quiet: bool) -> None:
+    """The built-in sample, unless a run is to be gone on from: its log has grown, and that must be named."""
+    from sparserec.errors import SettingError
+
+    if warm is not None:
+        raise SettingError(
+            f"--from {warm}: name the log that has grown, as in sparserec train log.csv --from {warm}"
+        )
+    if not quiet:
+        typer.echo("no data named: training on the built-in sample, a year of visits in a made-up city")
 
 
 def _trackers(names: list[str]) -> list[Tracker]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from sparserec.classics import CLASSICS, ClassicSettings, Fitted, Tried, histories, search
 from sparserec.data import Interactions, Source, Split, split_interactions
 from sparserec.errors import DataError, RunError
@@ -32,7 +34,7 @@ from sparserec.runs import (
 from sparserec.training import RunConfig
 
 METHOD = "classic"
-SEARCH_USERS = 5_000  # whose validation items a search is decided by
+SEARCH_USERS = 5_000  # at most, whose validation items a search is decided by
 SCORE = "ndcg@20"
 
 
@@ -109,10 +111,11 @@ def measure_classic(name: str, wanted: ClassicRun) -> tuple[Path, Record]:
 def search_settings(name: str, split: Split, quiet: bool = True) -> list[Tried]:
     """What was tried on the validation items of some users, the best first."""
     truth = some_users(split.valid, SEARCH_USERS)
+    n_users = len(np.unique(truth.users))
 
     def score(settings: ClassicSettings) -> float:
         found = _evaluate(settings.fit(split.train), split, truth).metrics[SCORE]
-        say(f"{name} {settings.model_dump()}: {SCORE} {found:.4f} of {SEARCH_USERS:,} users", quiet)
+        say(f"{name} {settings.model_dump()}: {SCORE} {found:.4f} of {n_users:,} users", quiet)
         return found
 
     start = CLASSICS[name]()

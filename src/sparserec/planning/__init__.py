@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         PlanOptions,
         Settled,
         estimate_all,
+        own_files,
         plan_run,
         settle_config,
     )

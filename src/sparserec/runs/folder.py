@@ -19,8 +19,13 @@ from sparserec.training import Arrays, RunConfig, differences, fitting, read_arr
 
 CONFIG, LOCK = "config.json", "lock"
 TRACKERS = "trackers.json"
-UNSEALED = {LOCK, "checksums.json", "model.srec", TRACKERS}
-"""Files that may change after a run has ended."""
+RECORD = "record.json"
+SEALED = (
+    CONFIG, "environment.json", "data.safetensors", "events.jsonl", "model.safetensors", "per_user.npz",
+    "training.png", "support.png", "rows.png",
+)  # fmt: skip
+"""What a run writes once, beside its record; other files in its folder, such as exported ones, are whoever put them
+there's to change."""
 Hashes = dict[str, str | list[str]]
 """By the name of a file; several where it may be one or the other."""
 
@@ -40,7 +45,7 @@ class RunFolder:
         """The trained table."""
         self.per_user = self.path / "per_user.npz"
         """Test results of every user."""
-        self.record = self.path / "record.json"
+        self.record = self.path / RECORD
         """Written last: a run that has it is finished."""
         self.work = self.path / "work"
         """Checkpoints: of use to a resumed training only."""
@@ -130,9 +135,8 @@ class RunFolder:
     def _seal(self, record: str) -> None:
         """Hashes of files that have none yet, and of a record that is about to be written, or the one before."""
         known: Hashes = _read_json(self.checksums) if self.sealed else {}
-        apart = {*UNSEALED, self.record.name, *known}
-        files = (file for file in sorted(self.path.iterdir()) if file.is_file() and file.name not in apart)
-        hashes: Hashes = {file.name: file_hash(file) for file in files}
+        files = (self.path / name for name in SEALED if name not in known)
+        hashes: Hashes = {file.name: file_hash(file) for file in files if file.is_file()}
         before = known.get(self.record.name, [])
         now = hashlib.sha256(record.encode()).hexdigest()
         hashes[self.record.name] = [now, *([before] if isinstance(before, str) else before[:1])]
@@ -146,7 +150,7 @@ class RunFolder:
         if not self.checksums.is_file():
             return
         for name, expected in _read_json(self.checksums).items():
-            if names and name not in names:
+            if name not in (names or (*SEALED, RECORD)):  # older versions sealed whatever lay there
                 continue
             file = self.path / name
             if not file.is_file():

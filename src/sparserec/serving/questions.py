@@ -156,7 +156,10 @@ def no_vector() -> QuestionError:
 
 def _weights(given: Any, count: int) -> list[float]:
     try:
-        values, truths = np.asarray(list(given), np.float64), [isinstance(one, bool | np.bool_) for one in given]
+        values, truths = (
+            np.asarray(list(given), np.float64),
+            [isinstance(one, bool | np.bool_) for one in given],
+        )
     except (TypeError, ValueError):
         raise QuestionError(f"weights: {_shown(given)} are not all numbers") from None
     if any(truths):
