@@ -17,6 +17,7 @@ import pytest
 from sparserec.errors import DataError, SettingError
 from sparserec.experiments import queue as queues
 from sparserec.experiments import search
+from sparserec.experiments.lock import is_locked
 from sparserec.experiments.queue import read_queue, read_queues, run_queue
 from sparserec.experiments.results import draw_sizes, finished_names, markdown_table
 from sparserec.runs import read_results, recorded_path, recorded_users
@@ -166,10 +167,60 @@ def test_a_stopped_queue_takes_its_run_along(queue_file: Path) -> None:
     assert run_queue([queue_file], threads=1, only="first") == 0
 
 
+def test_two_queues_on_one_file_record_a_run_once(queue_file: Path, capsys: pytest.CaptureFixture) -> None:
+    """The second finds the training of the first, says that it waits, and then has nothing left to do."""
+    command = [
+        sys.executable,
+        "-m",
+        "sparserec",
+        "sweep",
+        str(queue_file),
+        "--only",
+        "first",
+        "--threads",
+        "1",
+    ]
+    other = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    log = queue_file.parent / "runs" / "first.log"
+    while not is_locked(log):
+        assert other.poll() is None
+        time.sleep(0.02)
+    assert not finished_names(queue_file.parent / "out.jsonl"), "it is being trained"
+    assert run_queue([queue_file], threads=1, only="first") == 0
+    assert other.wait(300) == 0
+    assert [row["name"] for row in read_results(queue_file.parent / "out.jsonl")] == ["first"]
+    assert "first: another process is training it, waiting" in capsys.readouterr().err
+
+
+RATES = "results='r'\n[[search]]\nname='a'\nrates=[0.1, 0.2]\n"
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[[run]]\nname='a'\n", "needs results"),
+        ("results='r'\n[run]\nname='a'\n", r"q.toml: run: .*\[\[run\]\] instead of \[run\]"),
+        ("results='r'\n[search]\nname='a'\n", r"q.toml: search: .*\[\[search\]\] instead"),
+        ("results='r'\nrun=[1]\n", r"q.toml: run.0: .*\(got 1\)"),
+        ("results=['r']\n[[run]]\nname='a'\n", r"q.toml: results: .*\(got \['r'\]\)"),
+        ("results='r'\nruns=3\n", r"q.toml: runs: .*\(got 3\)"),
+        ("results='r'\ndefaults=[1]\n[[run]]\nname='a'\n", r"q.toml: defaults: .*\(got \[1\]\)"),
+        ("results='r'\ndefualts={}\n", "q.toml: unknown setting 'defualts'; did you mean 'defaults'"),
+        ("results='r'\n[[run]]\nname='a'\npriority='high'\n", r"q.toml: run 'a': priority: .*\(got 'high'\)"),
+        ("results='r'\n[[run]]\nname='a'\ndense_run=3\n", r"q.toml: run 'a': dense_run: .*\(got 3\)"),
+        ("results='r'\n[[run]]\nname=['a']\n", r"q.toml: \['a'\] is no name for a run"),
+        ("results='r'\n[[run]]\nname='a'\nrecipe='slow'\n", "q.toml: run 'a': unknown recipe 'slow'"),
+        ("results='r'\n[[search]]\nname='a'\n", "q.toml: search 1: rates: Field required"),
+        (RATES + "[[search]]\nname='b'\nrates=['0.1', 0.2]\n", r"q.toml: search 2: rates.0: .*\(got '0.1'\)"),
+        (RATES + "short_epochs='3'\n", r"q.toml: search 1: short_epochs: .*\(got '3'\)"),
+        (RATES + "finish=0\n", r"q.toml: search 1: finish: .*\(got 0\)"),
+        (RATES + "priority='high'\n", r"q.toml: run 'a@0.1-short': priority: .*\(got 'high'\)"),
+        *(
+            (RATES + f"[[run]]\nname='{name}'\n", f"q.toml: search 'a' .* run '{name}' already")
+            for name in ("a@0.1-short", "a@0.2", "a=1e-05")
+        ),
+        (RATES + RATES.partition("\n")[2].replace("0.", "0.4"), "q.toml: search 'a' .* already"),
+        (RATES.replace("0.2", "0.10000001"), "q.toml: two runs are named 'a@0.1-short'"),
         ("results='r'\n[[run]]\nseed=1\n", "needs a name"),
         ("results='r'\n[[run]]\nname='a'\n[[run]]\nname='a'\n", "name of its own"),
         ("results='r'\n[[run]]\nname='a'\nmethud='dense'\n", "did you mean 'method'"),
@@ -193,6 +244,12 @@ def test_mistakes_in_a_queue_are_named(tmp_path: Path, text: str, message: str) 
     (tmp_path / "q.toml").write_text(text)
     with pytest.raises(SettingError, match=message):
         read_queue(tmp_path / "q.toml")
+
+
+def test_names_that_only_look_like_those_of_a_search_are_free(tmp_path: Path) -> None:
+    (tmp_path / "q.toml").write_text(RATES + "".join(f"[[run]]\nname='{name}'\n" for name in ("a", "a@long")))
+    names = [run.name for run in read_queue(tmp_path / "q.toml")]
+    assert names == ["a", "a@long", "a@0.1-short", "a@0.2-short"]
 
 
 def test_a_damaged_result_line_is_named(tmp_path: Path) -> None:

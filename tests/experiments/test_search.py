@@ -67,7 +67,10 @@ def test_a_failed_training_is_the_worst_and_failed_finals_open_nothing() -> None
 
 
 def test_mistakes_are_named() -> None:
-    with pytest.raises(SettingError, match=r"queue.toml: a search needs a name and two or more rates"):
+    with pytest.raises(SettingError, match=r"queue.toml: rates: .* at least 2 items .*\(got \[0.1\]\)"):
         Search.parse({"name": "x", "rates": [0.1]}, "queue.toml")
+    for rates in ([0.1, 0.0], [0.1, float("inf")], [0.1, True]):
+        with pytest.raises(SettingError, match=r"queue.toml: rates.1: "):
+            Search.parse({"name": "x", "rates": rates}, "queue.toml")
     entry = {"name": "x", "rates": [0.2, 0.1], "method": "dense"}
     assert Search.parse(entry, "queue.toml").rates == (0.1, 0.2) and entry == {"method": "dense"}

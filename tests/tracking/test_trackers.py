@@ -201,6 +201,37 @@ def test_a_folder_that_told_another_server_begins_anew_here(run: RunFolder, tmp_
     run.trackers.write_text(before)
 
 
+def test_runs_of_one_name_do_not_replace_each_other(tmp_path: Path) -> None:
+    """In a folder that was given: `fit` without a folder calls every run `run`, and their settings may be the same."""
+    models = [sparserec.fit(PAIRS, observers=[TensorBoard(tmp_path)], file=False, **SHORT) for _ in range(2)]
+    assert sorted(place.name for place in tmp_path.iterdir()) == ["run", "run-2"]
+    for model, name in zip(models, ("run", "run-2")):
+        check_numbers(told_tensorboard(tmp_path / name), model.run.folder)
+
+
+def test_a_resumed_run_keeps_its_place_beside_another_of_its_name(tmp_path: Path) -> None:
+    given, first, second = tmp_path / "curves", *(RunFolder(tmp_path / name / "default") for name in "ab")
+    with pytest.raises(EndTraining):
+        sparserec.fit(PAIRS, folder=first.path, observers=[TensorBoard(given), Ends()], **SHORT)
+    sparserec.fit(PAIRS, folder=second.path, observers=[TensorBoard(given)], file=False, seed=1, **SHORT)
+    with watching([TensorBoard(given)]) as watched:
+        train_run(first.read_config(), first.path, read_source(PAIRS), resume=True, watched=watched)
+    track_run(second, TensorBoard(given))
+    assert sorted(place.name for place in given.iterdir()) == ["default", "default-2"]
+    for run, name in ((first, "default"), (second, "default-2")):
+        check_numbers(told_tensorboard(given / name), run)
+
+
+def test_event_files_that_do_not_say_whose_they_are_stay(run: RunFolder, tmp_path: Path) -> None:
+    """As older versions wrote them."""
+    old = tmp_path / run.path.name / "events.out.tfevents.1"
+    old.parent.mkdir()
+    old.write_bytes(b"curves")
+    track_run(run, TensorBoard(tmp_path))
+    assert old.read_bytes() == b"curves"
+    check_numbers(told_tensorboard(tmp_path / f"{run.path.name}-2"), run)
+
+
 def test_an_unknown_tracker_is_named() -> None:
     with pytest.raises(SettingError, match="tracker 'wandb': unknown; known: mlflow, tensorboard"):
         make_tracker("wandb")

@@ -16,22 +16,26 @@ import typer
 from sparserec.cli.options import AsJson
 
 if TYPE_CHECKING:
+    from sparserec.runs import RunFolder
     from sparserec.serving import Model
 
-TRAININGS = {
+TRAININGS: dict[str, tuple[dict[str, str], str]] = {
     "default": (
-        (),
+        {},
         "what train does by default: sparse vectors of items, and a device file chosen on validation",
     ),
     "dense": (
-        ("--method", "dense", "--no-file"),
+        {"method": "dense"},
         "the same with every entry of the table, eight times as many",
     ),
     "paper": (
-        ("--like", "paper", "--no-file"),
+        {"like": "paper"},
         "the paper's configuration, LightGCN with an eighth of its table",
     ),
 }
+"""What each of them is told, as options of train, and what that is. The first one alone becomes a device file."""
+SETTLED = ("recipe", "method_settings")
+"""Settings that --epochs, the size of the data and the machine have a say in."""
 PAPER_EPOCHS = 60
 """Of the paper's 500: the city is small, and validation is best before epoch 60."""
 USER = "u0042"
@@ -51,6 +55,8 @@ def demo(
     from sparserec.runs import RunFolder
 
     folder = folder / base if base else folder
+    for name in TRAININGS:  # all of them before hours go into the first
+        _check_ours(RunFolder(folder / name), _options(name, base))
     for name in TRAININGS:
         _train(name, folder / name, again, epochs, base, as_json)
     runs = [str(folder / name) for name in TRAININGS]
@@ -78,18 +84,36 @@ def demo(
         typer.echo(f"\nCommands are in {commands}; `source {commands}/activate` puts them on the path.")
 
 
+def _options(name: str, base: str | None) -> dict[str, str]:
+    """Options of train for one of the three; a base is for those that are not the paper's."""
+    options, _ = TRAININGS[name]
+    return {**options, "base": base} if base is not None and name != "paper" else options
+
+
+def _check_ours(run: RunFolder, options: dict[str, str]) -> None:
+    """Refuse a run that the demo has not trained: it would take it for its own, or remove it to train it anew."""
+    from sparserec.errors import RunError
+    from sparserec.training import differences, resolve_config
+
+    if not run.begun:
+        return
+    found, wanted = run.read_config(), resolve_config(None, {"data": "world", **options}, [])
+    wanted = wanted.model_copy(update={name: getattr(found, name) for name in SETTLED})
+    if found.digest() != wanted.digest():
+        raise RunError(
+            f"{run.path}: holds a run that is not the demo's ({differences(found, wanted)}), and is left as it is; "
+            "choose another --folder, or move that run away"
+        )
+
+
 def _train(name: str, run: Path, again: bool, epochs: int | None, base: str | None, quiet: bool) -> None:
     """One run by its command, in a process of its own: its peak memory is its own. A finished one is used as it is."""
     from sparserec.runs import RunFolder
 
-    options, about = TRAININGS[name]
+    _, about = TRAININGS[name]
     if name == "paper":
         epochs = epochs or PAPER_EPOCHS
         about += f"; {epochs} of its 500 epochs"
-    elif base is not None:
-        options += ("--base", base)
-    if epochs is not None:
-        options += ("--epochs", str(epochs))
     before = RunFolder(run)
     whole = before.finished and (name != "default" or before.device_file.is_file())
     if before.begun and (again or (before.finished and not whole)):
@@ -97,7 +121,9 @@ def _train(name: str, run: Path, again: bool, epochs: int | None, base: str | No
     elif whole:
         print(f"{name}: trained before (--again repeats it)", file=sys.stderr)
         return
-    typed = ["train", "world", *options, "--run", str(run)]
+    options = _options(name, base) | ({} if epochs is None else {"epochs": str(epochs)})
+    typed = ["train", "world", *(word for key, value in options.items() for word in (f"--{key}", value))]
+    typed += [*([] if name == "default" else ["--no-file"]), "--run", str(run)]
     print(f"\n{name}: {about}\n$ sparserec {' '.join(typed)}", file=sys.stderr)
     typed += ["--resume"] if before.begun else []
     done = subprocess.run(

@@ -23,7 +23,7 @@ def sweep(
     from sparserec.experiments import read_queues, run_queue, unrecorded
 
     if dry_run:
-        runs = read_queues(queues)
+        runs = read_queues(queues, only=only)
         waiting = unrecorded(runs)
         for run in runs:
             state = "done" if run not in waiting else "begun" if run.folder.exists() else "waits"
@@ -44,11 +44,10 @@ def table(
 ) -> None:
     """Render a Markdown table from recorded results."""
     from sparserec.errors import SettingError
-    from sparserec.experiments import COLUMNS, draw_sizes, markdown_table
+    from sparserec.experiments import COLUMNS, draw_sizes, markdown_table, read_runs
     from sparserec.files import write_text
-    from sparserec.runs import read_results
 
-    rows = [row for path in results for row in read_results(path) if only is None or only in row["name"]]
+    rows = [row for path in results for row in read_runs(path) if only is None or only in row["name"]]
     chosen = [name.strip() for name in columns.split(",")] if columns else None
     unknown = [name for name in chosen or [] if name not in COLUMNS]
     if unknown:
@@ -56,7 +55,4 @@ def table(
     text = markdown_table(rows, chosen)
     write_text(out, text) if out else print(text, end="")
     if figure:
-        opened = [row for row in rows if row["test"]]
-        if not opened:
-            raise SettingError("no run of these files has opened its test set: nothing to draw")
-        draw_sizes(opened, figure)
+        draw_sizes(rows, figure)

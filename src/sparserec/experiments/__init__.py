@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         draw_sizes,
         finished_names,
         markdown_table,
+        read_runs,
         validation_scores,
     )
     from sparserec.experiments.search import Search, unfold

@@ -5,38 +5,70 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import cycle
 from pathlib import Path
+from typing import Any
 
+from pydantic import ValidationError
+
+from sparserec.errors import SettingError
 from sparserec.plots import new_figure, save_figure
-from sparserec.runs import Result, read_results
+from sparserec.progress import say
+from sparserec.runs import Record, Result, read_results
 
 
 def finished_names(path: Path) -> set[str]:
     """Names of the runs a result file holds."""
-    return {result["name"] for result in read_results(path)}
+    return {line["name"] for line in read_results(path) if _has_name(line)}
 
 
 def validation_scores(path: Path) -> dict[str, float | None]:
     """Best validation score of each run of a result file."""
-    return {result["name"]: result["epochs"][-1]["best_score"] for result in read_results(path)}
+    runs = [line for line in read_results(path) if _has_name(line) and "epochs" in line]
+    return {run["name"]: _best_score(run) for run in runs}
+
+
+def read_runs(path: Path) -> list[Result]:
+    """Results of runs in a file. Lines of another kind, as other measurements have, are left out with a word."""
+    results = [as_result(line) for line in read_results(path)]
+    if None in results:
+        say(
+            f"{path}: {results.count(None)} of {len(results)} lines are no results of runs and are left out, "
+            f"line {results.index(None) + 1} is the first",
+            quiet=False,
+        )
+    return [result for result in results if result is not None]
+
+
+def as_result(line: Any) -> Result | None:
+    """The named record of a run that a line is, with all its fields; None where it is something else."""
+    if not _has_name(line):
+        return None
+    try:
+        return {"name": line["name"], **Record.model_validate(line).as_dict()}
+    except ValidationError:
+        return None
+
+
+def _has_name(line: Any) -> bool:
+    return isinstance(line, dict) and isinstance(line.get("name"), str)
 
 
 COLUMNS: dict[str, Callable[[Result], str]] = {
     "run": lambda r: r["name"],
-    "base": lambda r: r["config"]["base"],
-    "method": lambda r: r["config"]["method"],
+    "base": lambda r: _setting(r, "base"),
+    "method": lambda r: _setting(r, "method"),
     "dim": lambda r: str(r["dim"]),
     "epochs": lambda r: "+".join(str(phase["epochs"]) for phase in r["epochs"]),
-    "seed": lambda r: str(r["config"]["seed"]),
+    "seed": lambda r: _setting(r, "seed"),
     "Recall@20": lambda r: _metric(r, "float", "recall@20"),
     "NDCG@20": lambda r: _metric(r, "float", "ndcg@20"),
     "int8 Recall@20": lambda r: _metric(r, "int8", "recall@20"),
     "int8 NDCG@20": lambda r: _metric(r, "int8", "ndcg@20"),
     "valid NDCG@20": lambda r: _score(r),
     "parameters": lambda r: f"{r['parameters']:,}",
-    "int8 MB": lambda r: f"{r['bytes']['int8'] / 1e6:.2f}",
-    "peak MB (train)": lambda r: f"{r['memory']['peak']['train'] / 1e6:.0f}",
-    "ledger MB": lambda r: f"{sum(r['memory']['ledger'].values()) / 1e6:.0f}",
-    "formula MB": lambda r: f"{r['memory']['formula'] / 1e6:.0f}",
+    "int8 MB": lambda r: _megabytes(r["bytes"].get("int8"), 2),
+    "peak MB (train)": lambda r: _megabytes(r["memory"]["peak"].get("train")),
+    "ledger MB": lambda r: _megabytes(sum(r["memory"]["ledger"].values())),
+    "formula MB": lambda r: _megabytes(r["memory"]["formula"]),
     "cost": lambda r: f"{r['cost']:.2f}",
     "train s": lambda r: f"{r['seconds']['train']:.0f}",
 }
@@ -48,8 +80,20 @@ def _metric(result: Result, precision: str, name: str) -> str:
 
 
 def _score(result: Result) -> str:
-    score = result["epochs"][-1]["best_score"]
+    score = _best_score(result)
     return f"{score:.4f}" if score is not None else "-"
+
+
+def _best_score(result: Result) -> float | None:
+    return result["epochs"][-1]["best_score"] if result["epochs"] else None
+
+
+def _setting(result: Result, name: str) -> str:
+    return str(result["config"].get(name, "-"))
+
+
+def _megabytes(count: int | None, digits: int = 0) -> str:
+    return f"{count / 1e6:.{digits}f}" if count is not None else "-"
 
 
 def markdown_table(results: list[Result], columns: list[str] | None = None) -> str:
@@ -68,17 +112,26 @@ MARKERS = "osD^v<>Pp*hX"
 
 
 def draw_sizes(results: list[Result], path: Path) -> None:
-    """NDCG@20 on the test set against the bytes of the table, int4 and int8 of a run joined by a line."""
+    """NDCG@20 on the test set against the bytes of the table, int4 and int8 of a run joined by a line.
+
+    Runs without NDCG@20 of such a table are left out: with a word where their test set was opened.
+    """
+    points = {number: found for number, result in enumerate(results) if (found := _points(result))}
+    if not points:
+        raise SettingError("no run has NDCG@20 of its int4 or int8 table on the test set: nothing to draw")
+    left_out = [one["name"] for number, one in enumerate(results) if one["test"] and number not in points]
+    if left_out:
+        say(f"not drawn, without NDCG@20 of an int4 or int8 table: {', '.join(left_out)}", quiet=False)
     figure = new_figure(8, 4.6)
     from matplotlib import colormaps
 
     axes = figure.add_subplot()
     colours = colormaps["tab20"].colors  # type: ignore[attr-defined]
-    best_first = sorted(results, key=lambda result: -_scores(result)[-1])
-    for result, colour, marker in zip(best_first, cycle(colours), cycle(MARKERS)):
-        sizes = [result["bytes"][precision] / 1e6 for precision in _precisions(result)]
-        style = {"marker": marker, "markersize": 6, "color": colour, "label": result["name"]}
-        axes.plot(sizes, _scores(result), "-", **style)
+    best_first = sorted(points, key=lambda number: -points[number][-1][1])
+    for number, colour, marker in zip(best_first, cycle(colours), cycle(MARKERS)):
+        sizes, scores = zip(*points[number])
+        style = {"marker": marker, "markersize": 6, "color": colour, "label": results[number]["name"]}
+        axes.plot(sizes, scores, "-", **style)
     axes.set_xscale("log")
     ticks = [
         tick for tick in (0.25, 0.5, 1, 2, 4, 8, 16, 32) if axes.get_xlim()[0] < tick < axes.get_xlim()[1]
@@ -92,9 +145,10 @@ def draw_sizes(results: list[Result], path: Path) -> None:
     save_figure(figure, path)
 
 
-def _precisions(result: Result) -> list[str]:
-    return [precision for precision in ("int4", "int8") if precision in result["test"]]
-
-
-def _scores(result: Result) -> list[float]:
-    return [result["test"][precision]["ndcg@20"] for precision in _precisions(result)]
+def _points(result: Result) -> list[tuple[float, float]]:
+    """Megabytes and NDCG@20 of the int4 and the int8 table, as far as they are known."""
+    return [
+        (result["bytes"][precision] / 1e6, result["test"][precision]["ndcg@20"])
+        for precision in ("int4", "int8")
+        if precision in result["bytes"] and "ndcg@20" in result["test"].get(precision, {})
+    ]

@@ -12,13 +12,35 @@ settings of a run. It unfolds into runs as their results come in, so a stopped q
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
-from sparserec.errors import SettingError
+from pydantic import ConfigDict, Field
+
+from sparserec.settings import Settings
 
 MOST_RATES, MOST_WHOLE = 8, 5
 """A search whose edge still wins after so many rates, short or in full, ends there."""
+
+
+Keys = TypeVar("Keys", bound=Settings)
+
+
+def take_keys(kind: type[Keys], entry: dict[str, Any], where: str) -> Keys:
+    """Takes the keys of this kind out of a table of a queue file; what is left in it are settings of runs."""
+    return kind.parse({name: entry.pop(name) for name in kind.model_fields if name in entry}, where)
+
+
+class SearchKeys(Settings):
+    """What a `[[search]]` says of itself."""
+
+    model_config = ConfigDict(strict=True)  # TOML has numbers: a text in place of one is a mistake
+
+    name: str = Field(min_length=1)
+    rates: list[Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(min_length=2)
+    short_epochs: int = Field(3, ge=1)
+    finish: int = Field(2, ge=1)
 
 
 @dataclass(frozen=True)
@@ -33,15 +55,12 @@ class Search:
     @classmethod
     def parse(cls, entry: dict[str, Any], where: str) -> Search:
         """Takes its own keys out of a `[[search]]`; what is left are settings of its runs."""
-        name, rates = entry.pop("name", None), entry.pop("rates", None)
-        short, finish = entry.pop("short_epochs", 3), entry.pop("finish", 2)
-        if not name or not isinstance(rates, list) or len(rates) < 2 or not all(rate > 0 for rate in rates):
-            raise SettingError(
-                f"{where}: a search needs a name and two or more rates above 0 (got {name!r}, {rates!r})"
-            )
-        if short < 1 or finish < 1:
-            raise SettingError(f"{where}: search {name!r}: short_epochs and finish must be at least 1")
-        return cls(name, tuple(sorted(set(rates))), short, finish)
+        keys = take_keys(SearchKeys, entry, where)
+        return cls(keys.name, tuple(sorted(set(keys.rates))), keys.short_epochs, keys.finish)
+
+    def owns(self, run: str) -> bool:
+        """Whether a run of this name is one of its own, or may become one: which, only its results will say."""
+        return re.fullmatch(rf"{re.escape(self.name)}[@=]\d[\d.e+-]*(-short)?", run) is not None
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """TensorBoard: event files in the run folder, written anew from its events whenever a run goes on.
 
-So they hold what events.jsonl holds, however often a run was killed, and a run is the same one in TensorBoard.
+So they hold what events.jsonl holds, however often a run was killed, and a run is the same one in TensorBoard. Where
+runs share a folder, a note beside the files of each says whose they are: only its own are ever replaced.
 """
 
 from __future__ import annotations
 
 import json
 from importlib.util import find_spec
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +17,16 @@ from sparserec.runs import Record, RunFolder
 from sparserec.tracking.tracker import Scalars, Tracker
 
 OURS = "events.out.tfevents.*"
+NOTE = "run-folder.txt"
+"""Beside event files in a folder that was given: the path of the run folder that they are from."""
 
 
 class TensorBoard(Tracker):
-    """Writes event files into a folder, `tensorboard` of the run folder unless given: `tensorboard --logdir runs`."""
+    """Writes event files into `tensorboard` of the run folder: `tensorboard --logdir runs`.
+
+    In a `folder` that is given each run has one of its own, called like its run folder: `run`, and `run-2` for the next
+    one of that name.
+    """
 
     name = "tensorboard"
 
@@ -30,8 +38,12 @@ class TensorBoard(Tracker):
         self.writer: Any = None
 
     def folder_of(self, run: RunFolder) -> Path:
-        """Where the files of a run go; in a folder that was given each run has its own."""
-        return run.path / "tensorboard" if self.given is None else Path(self.given) / run.path.name
+        """Where the files of a run go."""
+        if self.given is None:
+            return run.path / "tensorboard"
+        owner = run.path.resolve()
+        names = (owner.name if number == 1 else f"{owner.name}-{number}" for number in count(1))
+        return next(place for name in names if _is_of(place := Path(self.given) / name, owner))
 
     def open(self, run: RunFolder, settings: dict[str, Any]) -> None:
         folder = self.folder_of(run)
@@ -58,6 +70,20 @@ class TensorBoard(Tracker):
 
     def close(self, finished: bool) -> None:
         self.writer.close()
+
+
+def _is_of(place: Path, owner: Path) -> bool:
+    """Whether event files here are those of this run folder; a place that has none becomes its own."""
+    note = place / NOTE
+    if not note.exists() and any(place.glob(OURS)):  # an older version did not say whose they are
+        return False
+    place.mkdir(parents=True, exist_ok=True)
+    try:
+        with note.open("x", encoding="utf-8") as file:  # of two runs that begin at once one gets it
+            file.write(str(owner))
+    except FileExistsError:
+        return note.read_text(encoding="utf-8") == str(owner)
+    return True
 
 
 def _cell(value: Any) -> str:
