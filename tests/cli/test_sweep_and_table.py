@@ -29,3 +29,12 @@ def test_a_table_of_all_files_says_what_is_no_result(call: Callable) -> None:
     assert shown.exit_code == 0, shown.exception
     assert shown.stdout == alone.stdout and alone.stderr == ""
     assert "device_curve.jsonl: " in shown.stderr and "no results of runs" in shown.stderr
+
+
+def test_what_is_no_file_is_named(call: Callable, tmp_path: Path) -> None:
+    for words, message in (
+        (("sweep", tmp_path), "cannot be read as a configuration file"),
+        (("table", tmp_path / "none.jsonl"), "none.jsonl: no such file of results"),
+    ):
+        refused = call(*words)
+        assert refused.exit_code != 0 and message in str(refused.exception)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sparserec.training.config import EarlyStop, Recipe, build_config
+from sparserec.training.config import EarlyStop, Recipe, build_config, merge
 
 
 def test_a_small_log_has_as_many_epochs_as_its_steps_ask_for() -> None:
@@ -104,3 +104,12 @@ def test_who_says_how_long_or_in_which_batches_gets_that() -> None:
         assert build_config({**graph, "recipe": given}).recipe.least_steps == 0
     assert build_config({"base": "history", "recipe": {"batch_size": 5000}}).recipe.least_steps == 800
     assert build_config({"preset": "published-gowalla", "base": "mgdcf"}).recipe.least_steps == 0
+
+
+def test_a_named_recipe_keeps_its_name_under_other_settings() -> None:
+    """As a search of rates puts them on top of `recipe = "paper-rate"` in a queue file."""
+    merged = merge({"base": "lightgcn", "recipe": "paper"}, {"recipe": {"learning_rate": 0.5}})
+    assert merged["recipe"] == {"preset": "paper", "learning_rate": 0.5}
+    config = build_config(merged)
+    assert (config.recipe.epochs, config.recipe.learning_rate) == (500, 0.5)
+    assert merge({"recipe": "paper"}, {"recipe": "default"})["recipe"] == "default"

@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sparserec.errors import SettingError
+from sparserec.errors import DataError, SettingError
 from sparserec.plots import new_figure, save_figure
 from sparserec.progress import say
 from sparserec.runs import Record, Result, read_results
@@ -28,6 +28,8 @@ def validation_scores(path: Path) -> dict[str, float | None]:
 
 def read_runs(path: Path) -> list[Result]:
     """Results of runs in a file. Lines of another kind, as other measurements have, are left out with a word."""
+    if not path.is_file():
+        raise DataError(f"{path}: no such file of results")
     results = [as_result(line) for line in read_results(path)]
     if None in results:
         say(

@@ -227,6 +227,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise SettingError(f"{path}: no such configuration file") from None
+    except OSError as error:
+        raise SettingError(f"{path}: cannot be read as a configuration file ({error.strerror})") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise SettingError(f"{path}: not valid TOML: {error}") from None
 
@@ -314,8 +316,10 @@ def expand_preset(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def merge(under: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
-    """Settings with others on top; groups of settings are merged, not replaced."""
+    """Settings with others on top; groups of settings are merged, not replaced, a recipe named by a text included."""
     merged = dict(under)
+    if isinstance(merged.get("recipe"), str) and isinstance(over.get("recipe"), dict):
+        merged["recipe"] = {"preset": merged["recipe"]}
     for key, value in over.items():
         both = isinstance(value, dict) and isinstance(merged.get(key), dict)
         merged[key] = merge(merged[key], value) if both else value
