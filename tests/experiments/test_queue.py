@@ -138,22 +138,17 @@ def test_the_queue_waits_while_a_benchmark_measures(
     assert len(starts) >= 2
 
 
+def sweeping_first(queue_file: Path) -> list[str]:
+    """The words of a process that trains the first run."""
+    words = ["sweep", str(queue_file), "--only", "first", "--threads", "1"]
+    return [sys.executable, "-m", "sparserec", *words]
+
+
 def test_a_stopped_queue_takes_its_run_along(queue_file: Path) -> None:
     """SIGTERM to the queue ends the training too, and the same command finishes it."""
     queue_file.write_text(TINY.replace("epochs = 1,", "epochs = 800, patience = 800,"))
-    command = [
-        sys.executable,
-        "-m",
-        "sparserec",
-        "sweep",
-        str(queue_file),
-        "--only",
-        "first",
-        "--threads",
-        "1",
-    ]
     child = queue_file.parent / "runs" / "first" / "events.jsonl"
-    queue = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    queue = subprocess.Popen(sweeping_first(queue_file), stderr=subprocess.PIPE, text=True)
     while not child.exists():
         assert queue.poll() is None
         time.sleep(0.05)
@@ -169,18 +164,7 @@ def test_a_stopped_queue_takes_its_run_along(queue_file: Path) -> None:
 
 def test_two_queues_on_one_file_record_a_run_once(queue_file: Path, capsys: pytest.CaptureFixture) -> None:
     """The second finds the training of the first, says that it waits, and then has nothing left to do."""
-    command = [
-        sys.executable,
-        "-m",
-        "sparserec",
-        "sweep",
-        str(queue_file),
-        "--only",
-        "first",
-        "--threads",
-        "1",
-    ]
-    other = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    other = subprocess.Popen(sweeping_first(queue_file), stderr=subprocess.DEVNULL)
     log = queue_file.parent / "runs" / "first.log"
     while not is_locked(log):
         assert other.poll() is None
